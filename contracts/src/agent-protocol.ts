@@ -1,0 +1,328 @@
+/**
+ * What an agent and the coordinator say to each other over NATS (request and reply, mutual TLS).
+ *
+ * A node may publish to `agent.<node>.>` alone and hear only `agent.<node>.hint` and its own inbox `_INBOX_<node>.>`.
+ * Every request is safe to repeat. Losing, doubling or reordering any message is harmless: the desired set is fetched whole.
+ * Every reply is `{ ok: true, ... }` or `{ ok: false, error: { code, message } }`; `stale_epoch` and `stale_fence` mean "stop that work".
+ */
+import { type Static, Type } from "typebox";
+import { Fence } from "./fence.ts";
+
+const closed = { additionalProperties: false } as const;
+const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
+const Bytes = Type.Integer({ minimum: 0 });
+const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const Text = Type.String({ maxLength: 16_384 });
+
+/** The verbs, each a subject `agent.<node>.<verb>`. */
+export const AGENT_VERBS = [
+  "register",
+  "beat",
+  "desired",
+  "report",
+  "stage",
+  "sign",
+  "pull-token",
+  "output-open",
+  "output-parts",
+  "output-complete",
+  "tail",
+] as const;
+export type AgentVerb = (typeof AGENT_VERBS)[number];
+
+export const agentSubject = (node: string, verb: AgentVerb | "hint"): string => `agent.${node}.${verb}`;
+export const agentInboxPrefix = (node: string): string => `_INBOX_${node}`;
+
+export const ProtocolError = Type.Object({ code: Type.String({ maxLength: 64 }), message: Text }, closed);
+
+// ── Inventory ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** One schedulable slot. `id` is `<node>-<n>`; `model` is a catalogue id such as `rtx_4090` or `cpu`. */
+export const InventoryWorker = Type.Object(
+  {
+    id: Id,
+    kind: Type.Union([Type.Literal("gpu"), Type.Literal("cpu")]),
+    model: Id,
+    memoryBytes: Bytes,
+    /** Device handle for the container engine (GPU UUID, /dev/dri path); absent for a CPU slot. */
+    device: Type.Optional(Type.String({ maxLength: 256 })),
+    vendor: Type.Optional(Type.Union([Type.Literal("nvidia"), Type.Literal("amd"), Type.Literal("intel")])),
+    healthy: Type.Boolean(),
+  },
+  closed,
+);
+export type InventoryWorker = Static<typeof InventoryWorker>;
+
+export const Inventory = Type.Object(
+  {
+    hostname: Type.String({ maxLength: 255 }),
+    os: Type.String({ maxLength: 255 }),
+    kernel: Type.String({ maxLength: 255 }),
+    cpuModel: Type.String({ maxLength: 255 }),
+    cpuCores: Type.Integer({ minimum: 1 }),
+    memoryBytes: Bytes,
+    diskFreeBytes: Bytes,
+    containerEngine: Type.String({ maxLength: 255 }),
+    workers: Type.Array(InventoryWorker, { maxItems: 1024 }),
+  },
+  closed,
+);
+export type Inventory = Static<typeof Inventory>;
+
+// ── register, beat ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const HeldLease = Type.Object({ member: Id, fence: Fence }, closed);
+
+export const RegisterRequest = Type.Object(
+  {
+    protocol: Type.Literal(1),
+    bootId: Id,
+    agentVersion: Type.String({ maxLength: 64 }),
+    inventory: Inventory,
+    held: Type.Array(HeldLease, { maxItems: 1024 }),
+  },
+  closed,
+);
+export type RegisterRequest = Static<typeof RegisterRequest>;
+/** `leaseMs` counts from the moment the agent *sent* the request that this answers. */
+export type RegisterReply = { nodeEpoch: Fence; leaseMs: number; beatIntervalMs: number };
+
+export const BeatRequest = Type.Object(
+  {
+    nodeEpoch: Fence,
+    nonce: Id,
+    bootId: Id,
+    held: Type.Array(HeldLease, { maxItems: 1024 }),
+    inventoryDigest: Sha256,
+    loopLagMs: Type.Number({ minimum: 0 }),
+    diskFreeBytes: Bytes,
+  },
+  closed,
+);
+export type BeatRequest = Static<typeof BeatRequest>;
+/** `desiredVersion` differs from the last one fetched → fetch `desired`. `leaseMs` is longer during maintenance. */
+export type BeatReply = { nonce: string; leaseMs: number; desiredVersion: number; reregister: boolean };
+
+// ── desired ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const MemberRole = Type.Union([
+  Type.Object({ kind: Type.Literal("server") }, closed),
+  /** `site` is the NVFlare name, `site-1` … in shard file-name order; `index` starts at 0. */
+  Type.Object({ kind: Type.Literal("client"), index: Type.Integer({ minimum: 0 }), site: Id }, closed),
+]);
+export type MemberRole = Static<typeof MemberRole>;
+
+/** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`. */
+export const StagedInput = Type.Object(
+  {
+    id: Id,
+    kind: Type.Union([Type.Literal("script"), Type.Literal("config"), Type.Literal("shard"), Type.Literal("model")]),
+    target: Type.String({ minLength: 1, maxLength: 1024 }),
+    sizeBytes: Bytes,
+    etag: Type.String({ maxLength: 128 }),
+  },
+  closed,
+);
+export type StagedInput = Static<typeof StagedInput>;
+
+export const DesiredMember = Type.Object(
+  {
+    member: Id,
+    job: Id,
+    attempt: Id,
+    role: MemberRole,
+    fence: Fence,
+    desired: Type.Union([Type.Literal("run"), Type.Literal("stop")]),
+    /** Why it is to stop, a code of the reason table; absent while `desired` is `run`. */
+    stopReason: Type.Optional(Id),
+    graceMs: Type.Integer({ minimum: 1 }),
+    /** `<registry>/<repository>@sha256:<digest>` */
+    image: Type.String({ maxLength: 512 }),
+    resources: Type.Object(
+      {
+        cpuMillis: Type.Integer({ minimum: 1 }),
+        memoryBytes: Type.Integer({ minimum: 1 }),
+        pids: Type.Integer({ minimum: 1 }),
+        diskBytes: Type.Integer({ minimum: 1 }),
+        workers: Type.Array(Id),
+      },
+      closed,
+    ),
+    federation: Type.Object(
+      {
+        org: Id,
+        serverName: Id,
+        serverPort: Type.Integer({ minimum: 1, maximum: 65535 }),
+        sites: Type.Array(Id),
+        minClients: Type.Integer({ minimum: 1 }),
+        /** Null when the workflow does not name its rounds. */
+        numRounds: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+        taskRequestIntervalMs: Type.Integer({ minimum: 1 }),
+      },
+      closed,
+    ),
+    inputs: Type.Array(StagedInput, { maxItems: 10_000 }),
+  },
+  closed,
+);
+export type DesiredMember = Static<typeof DesiredMember>;
+
+export const DesiredRequest = Type.Object({ nodeEpoch: Fence }, closed);
+export type DesiredRequest = Static<typeof DesiredRequest>;
+/** The whole set for this node: what is not in it must not run. */
+export const DesiredReply = Type.Object({ version: Type.Integer(), members: Type.Array(DesiredMember) }, closed);
+export type DesiredReply = Static<typeof DesiredReply>;
+
+// ── report ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const kind = <K extends string>(value: K) => Type.Literal(value);
+
+/** What happened to a member, told by its agent. Spooled on the agent's disk until the coordinator has committed it. */
+export const MemberEvent = Type.Union([
+  /** Bytes received, or layers and files unpacked: progress that renews the deadline of PROVISIONING and STAGING. */
+  Type.Object({ kind: kind("progress"), step: Id, done: Bytes, total: Type.Optional(Bytes) }, closed),
+  /** Inputs and image are in place. */
+  Type.Object({ kind: kind("staged"), bytes: Bytes }, closed),
+  Type.Object({ kind: kind("started"), container: Id }, closed),
+  /** Server: listening; client: known to the server. */
+  Type.Object({ kind: kind("ready") }, closed),
+  /** Server only: the NVFlare job runs, all sites present. */
+  Type.Object({ kind: kind("job-started"), nvflareJob: Id }, closed),
+  Type.Object(
+    { kind: kind("round-started"), round: Type.Integer({ minimum: 0 }), numRounds: Type.Union([Type.Integer(), Type.Null()]) },
+    closed,
+  ),
+  Type.Object(
+    { kind: kind("round-ended"), round: Type.Integer({ minimum: 0 }), sites: Type.Array(Id), modelSha256: Type.Optional(Sha256) },
+    closed,
+  ),
+  /** One `RT_METRIC {json}` line of a site; `value` is that JSON as text, at most 4 KiB. */
+  Type.Object({ kind: kind("metric"), site: Id, value: Type.String({ maxLength: 4096 }) }, closed),
+  /** The payload ended well; outputs follow. */
+  Type.Object({ kind: kind("finished") }, closed),
+  /** Every output of this member is uploaded; keys are relative to the job's output root. */
+  Type.Object({ kind: kind("outputs-uploaded"), keys: Type.Array(Type.String({ maxLength: 1024 })) }, closed),
+  /** The payload or the platform failed; `reason` is a code of the reason table, `detail` the traceback's last lines. */
+  Type.Object({ kind: kind("failed"), reason: Id, message: Text, detail: Type.Optional(Text) }, closed),
+  /** Proof that nothing is left: container and network gone, file system unmounted, no process, devices at baseline. */
+  Type.Object(
+    { kind: kind("released"), processesGone: Type.Boolean(), diskGone: Type.Boolean(), devicesAtBaseline: Type.Boolean() },
+    closed,
+  ),
+]);
+export type MemberEvent = Static<typeof MemberEvent>;
+
+export const MemberReport = Type.Object(
+  {
+    member: Id,
+    fence: Fence,
+    /** Counts from 1 for each member and fence; the coordinator drops repeats. */
+    seq: Type.Integer({ minimum: 1 }),
+    /** The agent's clock, RFC 3339 with milliseconds. */
+    at: Type.String({ maxLength: 32 }),
+    event: MemberEvent,
+  },
+  closed,
+);
+export type MemberReport = Static<typeof MemberReport>;
+
+export const ReportRequest = Type.Object({ nodeEpoch: Fence, reports: Type.Array(MemberReport, { maxItems: 256 }) }, closed);
+export type ReportRequest = Static<typeof ReportRequest>;
+/** Index by index: `accepted` is durable (or a repeat); `stale` will never be taken, the agent drops it and stops that member. */
+export type ReportReply = { results: ("accepted" | "stale")[] };
+
+// ── stage, sign, pull-token ─────────────────────────────────────────────────────────────────────────────────────────────
+
+export const StageRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
+export type StageRequest = Static<typeof StageRequest>;
+/** One presigned GET for each input of the member, bound to its versionId. */
+export type StageReply = { urls: { id: string; url: string }[]; expiresInS: number };
+
+/** Certificates for keys made on the node. `admin` (the job's submitter) is for the server's node alone. */
+export const SignRequest = Type.Object(
+  {
+    nodeEpoch: Fence,
+    member: Id,
+    fence: Fence,
+    identity: Type.Union([Type.Literal("member"), Type.Literal("admin")]),
+    /** PKCS#10 request, PEM. Its subject is ignored: names come from the attempt. */
+    csr: Type.String({ maxLength: 16_384 }),
+  },
+  closed,
+);
+export type SignRequest = Static<typeof SignRequest>;
+/** Leaf certificate and the attempt's root, PEM. */
+export type SignReply = { cert: string; rootCert: string };
+
+export const PullTokenRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
+export type PullTokenRequest = Static<typeof PullTokenRequest>;
+/** User name and one-use password for `X-Registry-Auth`; the registry's token realm exchanges them. */
+export type PullTokenReply = { username: string; password: string };
+
+// ── outputs: a multipart that the coordinator creates and completes ─────────────────────────────────────────────────────
+
+/** `key` is relative to the job's output root: `model_out/…`, `files_out/…`. Logs go to `logs/<job>/…` with `log: true`. */
+export const OutputOpenRequest = Type.Object(
+  {
+    nodeEpoch: Fence,
+    member: Id,
+    fence: Fence,
+    key: Type.String({ minLength: 1, maxLength: 1024 }),
+    sizeBytes: Bytes,
+    sha256: Sha256,
+    log: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type OutputOpenRequest = Static<typeof OutputOpenRequest>;
+export type OutputOpenReply = { upload: string; partSizeBytes: number; urls: string[] };
+
+/** Fresh URLs for parts of an open upload, numbers from 1. */
+export const OutputPartsRequest = Type.Object(
+  { nodeEpoch: Fence, member: Id, fence: Fence, upload: Id, parts: Type.Array(Type.Integer({ minimum: 1, maximum: 10_000 })) },
+  closed,
+);
+export type OutputPartsRequest = Static<typeof OutputPartsRequest>;
+export type OutputPartsReply = { urls: string[] };
+
+export const OutputCompleteRequest = Type.Object(
+  {
+    nodeEpoch: Fence,
+    member: Id,
+    fence: Fence,
+    upload: Id,
+    etags: Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
+  },
+  closed,
+);
+export type OutputCompleteRequest = Static<typeof OutputCompleteRequest>;
+export type OutputCompleteReply = { versionId: string | null };
+
+/** Live tail, published and never answered; drops are marked by the agent with a line of its own. */
+export const TailMessage = Type.Object({ job: Id, member: Id, text: Type.String({ maxLength: 262_144 }) }, closed);
+export type TailMessage = Static<typeof TailMessage>;
+
+/** Coordinator → agent: something changed, fetch `desired` now. */
+export const HintMessage = Type.Object({ desiredVersion: Type.Integer() }, closed);
+export type HintMessage = Static<typeof HintMessage>;
+
+// ── join (HTTPS, before the node has a certificate) ─────────────────────────────────────────────────────────────────────
+
+/** `POST /api/nodes/join`; the token is used up by the first request whose CSR is signed. */
+export const JoinRequest = Type.Object(
+  { token: Type.String({ maxLength: 256 }), csr: Type.String({ maxLength: 16_384 }) },
+  closed,
+);
+export type JoinRequest = Static<typeof JoinRequest>;
+export const JoinReply = Type.Object(
+  {
+    node: Id,
+    /** Node certificate followed by the intermediate, PEM. */
+    certChain: Type.String(),
+    rootCert: Type.String(),
+    natsUrl: Type.String(),
+    registry: Type.String(),
+  },
+  closed,
+);
+export type JoinReply = Static<typeof JoinReply>;
