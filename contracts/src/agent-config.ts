@@ -1,0 +1,31 @@
+/** `<root>/etc/agent.json` (0400, root): one node's agent. Paths are absolute. */
+import { type Static, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const Path = Type.String({ minLength: 1, maxLength: 4096 });
+
+export const AgentConfig = Type.Object(
+  {
+    node: Type.String(),
+    /** Where to join: `https://<name>:8000`. */
+    apiUrl: Type.String(),
+    rootCertFile: Path,
+    /** Certificate, key, spool and member folders; 0700. */
+    dataDir: Path,
+    /** One-use join token; removed by the agent once it holds a certificate. Absent after the join. */
+    joinTokenFile: Type.Union([Path, Type.Null()]),
+    containerEngine: Type.Object({ socket: Path, kind: Type.Union([Type.Literal("podman"), Type.Literal("docker")]) }, closed),
+    /** Static binary for PID 1 of job containers, and the Python of agent/runners/. */
+    initBinary: Path,
+    runnersDir: Path,
+    /** CPU slots on a node; null = one per core. */
+    cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    /** Uid and gid inside job containers. */
+    jobUid: Type.Integer({ minimum: 1, default: 10001 }),
+    /** Prefix of containers, networks and mounts, so that two instances on a host never sweep each other's. */
+    instance: Type.String(),
+    logLevel: Type.String({ default: "info" }),
+  },
+  closed,
+);
+export type AgentConfig = Static<typeof AgentConfig>;

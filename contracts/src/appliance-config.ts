@@ -1,0 +1,82 @@
+/**
+ * `<root>/etc/appliance.json`: what the operator chose at install. Everything else is derived from it by `appliance/`
+ * at start and handed to each process as a file of its own (`<root>/etc/<process>.json`, readable by that process alone).
+ */
+import { type Static, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const Port = Type.Integer({ minimum: 1, maximum: 65535 });
+export const Slug = Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$" });
+
+export const ApplianceConfig = Type.Object(
+  {
+    formatVersion: Type.Literal(1),
+    /** Names `/run/resontech/<instance>/`, the container engine's state and networks; two instances may share a host. */
+    instance: Slug,
+    /** First labels of the audit log's origin: `<appliance>.audit.<customer>/<YYYY>`. */
+    appliance: Slug,
+    customer: Slug,
+    uidBase: Type.Integer({ minimum: 1000, maximum: 4_000_000_000, default: 64100 }),
+    /** Address that the perimeter ports bind to. */
+    address: Type.String({ maxLength: 64 }),
+    /** The one name that clients, agents and coordinator all resolve to `address`; URLs are signed for it. */
+    name: Type.String({ maxLength: 253 }),
+    ports: Type.Object(
+      {
+        api: Port,
+        s3: Port,
+        registry: Port,
+        nats: Port,
+        /** Loopback. */
+        keycloak: Port,
+        /** Loopback. */
+        keycloakManagement: Port,
+        /** Loopback. */
+        postgres: Port,
+      },
+      closed,
+    ),
+    containerEngine: Type.Union([
+      /** Our own `podman system service`, private root, run root, network directory and HOME. */
+      Type.Object({ kind: Type.Literal("podman") }, closed),
+      Type.Object({ kind: Type.Literal("docker"), socket: Type.String() }, closed),
+    ]),
+    /** The agent of this host; null when the control node runs no jobs. */
+    agent: Type.Union([
+      Type.Object({ node: Slug, cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) }, closed),
+      Type.Null(),
+    ]),
+    keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
+    /** Default quota of a user's bucket. */
+    bucketQuotaBytes: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+export type ApplianceConfig = Static<typeof ApplianceConfig>;
+
+export const DEFAULT_PORTS: ApplianceConfig["ports"] = {
+  api: 8000,
+  s3: 3900,
+  registry: 5000,
+  nats: 4222,
+  keycloak: 8443,
+  keycloakManagement: 9000,
+  postgres: 5433,
+};
+
+/** Numeric uid (= gid) of each process: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
+export const UID_OFFSETS = {
+  coordinator: 0,
+  s3Front: 1,
+  auditd: 2,
+  auditOut: 3,
+  vault: 4,
+  dispatcher: 5,
+  nats: 10,
+  s3: 11,
+  registry: 12,
+  postgres: 13,
+  keycloak: 14,
+  /** Group of everything that may read the public parts of `etc/` (root certificate). */
+  shared: 20,
+} as const;

@@ -1,0 +1,87 @@
+/** `<root>/etc/coordinator.json` (0400, rt-coord): written by appliance/, read and validated by coordinator/. Paths are absolute. */
+import { type Static, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const Path = Type.String({ minLength: 1, maxLength: 4096 });
+
+/** One job image of the release: where the registry has it and what `requirements.txt` lines it can satisfy. */
+export const JobImage = Type.Object(
+  {
+    /** `fl-cpu`, `fl-cuda`, … */
+    profile: Type.String({ maxLength: 64 }),
+    /** `<name>:<port>/resontech/<profile>@sha256:<digest>` */
+    reference: Type.String({ maxLength: 512 }),
+    sizeBytes: Type.Integer({ minimum: 0 }),
+    /** Python distributions inside, normalized name → version. */
+    packages: Type.Record(Type.String(), Type.String()),
+    pythonVersion: Type.String({ maxLength: 32 }),
+  },
+  closed,
+);
+export type JobImage = Static<typeof JobImage>;
+
+export const CoordinatorConfig = Type.Object(
+  {
+    listen: Type.Object(
+      {
+        host: Type.String(),
+        port: Type.Integer(),
+        tls: Type.Union([Type.Object({ certFile: Path, keyFile: Path }, closed), Type.Null()]),
+      },
+      closed,
+    ),
+    publicUrl: Type.String(),
+    databaseFile: Path,
+    /** Unix socket of the `appliance` command: JSON lines, root alone. */
+    controlSocket: Path,
+    audit: Type.Object({ gateSocket: Path, recordSocket: Path }, closed),
+    nats: Type.Object(
+      {
+        url: Type.String(),
+        caFile: Path,
+        certFile: Path,
+        keyFile: Path,
+        /** NKey seed of the coordinator's own NATS user. */
+        userSeedFile: Path,
+        /** NKey seed of the account that signs auth-callout answers. */
+        accountSeedFile: Path,
+        /** Account that admitted nodes are placed in. */
+        account: Type.String(),
+      },
+      closed,
+    ),
+    s3: Type.Object(
+      {
+        /** The one name that URLs are signed for, with port: `https://<name>:3900`. */
+        endpoint: Type.String(),
+        region: Type.String(),
+        caFile: Path,
+        /** JSON `{ accessKeyId, secretAccessKey }` of the engine's admin. */
+        adminKeyFile: Path,
+        /** A readable path on the engine's volume, for `sync -f`. */
+        volumePath: Path,
+        bucketQuotaBytes: Type.Integer({ minimum: 0 }),
+      },
+      closed,
+    ),
+    registry: Type.Object(
+      {
+        host: Type.String(),
+        service: Type.String(),
+        /** ES256 key and its certificate (x5c) for the tokens. */
+        tokenKeyFile: Path,
+        tokenCertFile: Path,
+      },
+      closed,
+    ),
+    /** For node certificates and attempt CAs. */
+    ca: Type.Object({ rootCertFile: Path, intermediateCertFile: Path, intermediateKeyFile: Path }, closed),
+    images: Type.Array(JobImage),
+    keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
+    /** What NATS URL a joining node is told. */
+    natsPublicUrl: Type.String(),
+    logLevel: Type.String({ default: "info" }),
+  },
+  closed,
+);
+export type CoordinatorConfig = Static<typeof CoordinatorConfig>;
