@@ -1,0 +1,40 @@
+/**
+ * `npm test [-- FILE…]`: set-up (done before, by setup.mjs), engines, one appliance, then every room's tests against real parts.
+ * Ends with `N passed, N failed` alone on a line; exit code 0 only when nothing failed and something ran.
+ */
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { TestAppliance } from "./test-appliance.ts";
+import { Phases } from "./phases.ts";
+import { countTap } from "./tap-summary.ts";
+
+const root = join(import.meta.dirname, "..");
+const bin = (name: string): string => join(root, "node_modules", ".bin", name);
+
+async function runTap(files: readonly string[], env: NodeJS.ProcessEnv, rawFile: string): Promise<number> {
+  rmSync(rawFile, { force: true });
+  const child = spawn(bin("tap"), ["run", "--reporter=terse", `--output-file=${rawFile}`, ...files], { cwd: root, stdio: "inherit", env });
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}
+
+const phases = new Phases("test");
+const files = process.argv.slice(2);
+const results = join(root, ".cache", "test");
+mkdirSync(results, { recursive: true });
+
+await using appliance = await phases.run("appliance", "one appliance, built and installed as a customer would", () => TestAppliance.start(phases));
+const rawFile = join(results, "results.tap");
+const status = await phases.run("tests", "tests of every room", () => runTap(files, { ...process.env, ...appliance.environment }, rawFile));
+
+const counts = countTap(readFileSync(rawFile, "utf8"));
+phases.say(`phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}`);
+phases.say(`raw results: ${rawFile}`);
+const failed = status !== 0 && counts.failed === 0 ? 1 : counts.failed;
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
+process.exitCode = failed > 0 || counts.passed === 0 ? 1 : 0;
+await appliance[Symbol.asyncDispose]();
+process.stdout.write(`\n${counts.passed} passed, ${failed} failed${skipped}\n`);
