@@ -1,0 +1,381 @@
+/**
+ * The closed catalogue of audit event types: which phases each may have, whom its object names, what its `detail` says.
+ * docs/auditor.md lists the same types; a test fails when they differ. A type never changes meaning.
+ */
+import { type Static, type TSchema, Type } from "typebox";
+import {
+  Boot,
+  Code,
+  Count,
+  ENVELOPE_FIELDS,
+  type EventPhase,
+  type ObjectKind,
+  PlainId,
+  ProducerName,
+  Sha256Hex,
+} from "./audit-event.ts";
+import { JOB_STATES, type JobState, MEMBER_STATES } from "./job-states.ts";
+
+const closed = { additionalProperties: false } as const;
+const NoDetail = Type.Object({}, closed);
+const JobStateName = Type.Union(JOB_STATES.map((state) => Type.Literal(state)));
+const MemberStateName = Type.Union(MEMBER_STATES.map((state) => Type.Literal(state)));
+
+/** One `requested` before the effect, one outcome after it. */
+const OPERATION = ["requested", "completed", "failed", "denied"] as const satisfies EventPhase[];
+/** One record, durable before the answer, or written with the transition it tells of. */
+const FACT = ["fact"] as const satisfies EventPhase[];
+const OPERATION_OR_FACT = [...OPERATION, ...FACT] as const;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+export type CatalogueEntry = {
+  phases: readonly EventPhase[];
+  object: ObjectKind;
+  /** One line for the auditor. */
+  meaning: string;
+  detail: TSchema;
+  /** Milliseconds after which an operation without outcome is a finding and no longer merely open. */
+  maxOpenMs: number;
+  /** `false`: new operations of this type are refused while the log's disk is nearly full. */
+  whileDraining: boolean;
+};
+
+const JobTransition = Type.Object(
+  {
+    /** Null for the first state of a job. */
+    from: Type.Union([JobStateName, Type.Null()]),
+    to: JobStateName,
+    reason: Type.Optional(Code),
+    attempt: Type.Optional(PlainId),
+    attempt_no: Type.Optional(Count),
+    generation: Type.Optional(Count),
+    counter: Type.Optional(Count),
+  },
+  closed,
+);
+
+const transition = (meaning: string) =>
+  ({ phases: FACT, object: "job", meaning, detail: JobTransition, maxOpenMs: 0, whileDraining: true }) as const;
+
+const operation = <D extends TSchema>(
+  object: ObjectKind,
+  meaning: string,
+  detail: D,
+  rest?: { maxOpenMs?: number; whileDraining?: boolean },
+) =>
+  ({
+    phases: OPERATION,
+    object,
+    meaning,
+    detail,
+    maxOpenMs: rest?.maxOpenMs ?? 5 * MINUTE,
+    whileDraining: rest?.whileDraining ?? true,
+  }) as const;
+
+const fact = <D extends TSchema>(object: ObjectKind, meaning: string, detail: D) =>
+  ({ phases: FACT, object, meaning, detail, maxOpenMs: 0, whileDraining: true }) as const;
+
+const Fenced = {
+  generation: Type.Optional(Count),
+  counter: Type.Optional(Count),
+  node: Type.Optional(PlainId),
+  member: Type.Optional(PlainId),
+};
+
+export const EVENT_CATALOGUE = {
+  // ── auth, iam ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "auth.failure": fact(
+    "appliance",
+    "Requests refused for a missing, malformed, revoked or expired credential; repeats from one source are counted for a minute.",
+    Type.Object({ reason: Code, count: Count, window_s: Count }, closed),
+  ),
+  "auth.refused": fact(
+    "appliance",
+    "A known actor asked for something that its role or project does not allow.",
+    Type.Object({ reason: Code }, closed),
+  ),
+  "iam.user.create": operation(
+    "user",
+    "A user was made, with default project.",
+    Type.Object({ admin: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "iam.project.create": operation("project", "A project was made.", NoDetail),
+  "iam.node.join-token": operation(
+    "node",
+    "A one-use token to join a node was made.",
+    Type.Object({ ttl_s: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.join": operation(
+    "node",
+    "A node used its token and received its certificate.",
+    Type.Object({ certificate_sha256: Type.Optional(Sha256Hex) }, closed),
+  ),
+  "iam.node.register": fact(
+    "node",
+    "A node registered and received a new epoch; the older one is void.",
+    Type.Object({ generation: Count, counter: Count, workers: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.lost": fact(
+    "node",
+    "A node did not answer in time; its members are fenced.",
+    Type.Object({ generation: Count, counter: Count }, closed),
+  ),
+
+  // ── job ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "job.submit": operation(
+    "job",
+    "A task was submitted.",
+    Type.Object(
+      {
+        shards: Type.Optional(Count),
+        inputs: Type.Optional(Count),
+        input_bytes: Type.Optional(Count),
+        key_in_script: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    { whileDraining: false },
+  ),
+  "job.cancel": operation("job", "A job was asked to stop; its end is a transition of its own.", NoDetail),
+  "job.accepted": transition("The job's row was made."),
+  "job.queued": transition("The job waits for workers."),
+  "job.held": transition("The job waits for a person; `reason` says why."),
+  "job.placed": transition("Workers were reserved for the whole gang."),
+  "job.provisioning": transition("Containers and networks are being made."),
+  "job.staging": transition("Inputs and images are being fetched."),
+  "job.started": transition("The payload runs, all members present."),
+  "job.preempting": transition("The job makes way for another."),
+  "job.recovering": transition("An infrastructure fault ended the attempt."),
+  "job.finalizing": transition("The payload ended well; outputs are being stored."),
+  "job.stopping": transition("The job is being stopped; `reason` says why."),
+  "job.finished": transition("The job ended with its outputs stored."),
+  "job.failed": transition("The job ended without success; `reason` says why."),
+  "job.cancelled": transition("The job was stopped on request."),
+  "job.expired": transition("The job ran out of its stated time."),
+  "job.rejected": transition("Quota or policy refused the job."),
+  "job.member": fact(
+    "member",
+    "One part of an attempt changed its state.",
+    Type.Object(
+      {
+        job: PlainId,
+        attempt: PlainId,
+        role: Code,
+        node: Type.Optional(PlainId),
+        from: Type.Union([MemberStateName, Type.Null()]),
+        to: MemberStateName,
+        generation: Count,
+        counter: Count,
+        reason: Type.Optional(Code),
+      },
+      closed,
+    ),
+  ),
+
+  // ── key ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "key.mint": operation(
+    "key",
+    "A platform key was made.",
+    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
+  ),
+  "key.bootstrap": operation(
+    "key",
+    "The first platform key of a user was made by the operator.",
+    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
+  ),
+  "key.revoke": operation("key", "A platform key was revoked.", NoDetail),
+  "key.list": fact("user", "A user's platform keys were listed.", Type.Object({ count: Type.Optional(Count) }, closed)),
+  "key.bucket.rotate": operation("bucket", "A bucket's key pair was replaced; the old pair is void.", NoDetail),
+  "key.registry.token": fact("object", "A token to pull an image was issued.", Type.Object(Fenced, closed)),
+  "key.certificate.issue": fact(
+    "node",
+    "A certificate was signed for a key made on a node.",
+    Type.Object({ ...Fenced, identity: Code, certificate_sha256: Sha256Hex }, closed),
+  ),
+
+  // ── data, model ───────────────────────────────────────────────────────────────────────────────────────────────────────
+  "data.bucket.create": operation(
+    "bucket",
+    "A bucket was made, versioned.",
+    Type.Object({ quota_bytes: Type.Optional(Count) }, closed),
+  ),
+  "data.bucket.read": fact("bucket", "A bucket's name and address were read.", NoDetail),
+  "data.bucket.usage": fact("bucket", "A bucket's usage was read.", NoDetail),
+  "data.upload.init": operation(
+    "object",
+    "A multipart upload was opened and its part URLs issued.",
+    Type.Object(
+      { bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), parts: Type.Optional(Count), ttl_s: Type.Optional(Count) },
+      closed,
+    ),
+    { whileDraining: false },
+  ),
+  "data.upload.complete": operation(
+    "object",
+    "A multipart upload was completed.",
+    Type.Object({ bucket: Type.Optional(PlainId), parts: Type.Optional(Count) }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "data.upload.abort": operation(
+    "object",
+    "A multipart upload was aborted.",
+    Type.Object({ bucket: Type.Optional(PlainId) }, closed),
+  ),
+  "data.stage": fact(
+    "object",
+    "A URL to read one input was issued to the node of a member.",
+    Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ttl_s: Type.Optional(Count) }, closed),
+  ),
+  "data.log.read": fact("job", "A job's log was read.", Type.Object({ bytes: Type.Optional(Count) }, closed)),
+  "model.output.open": fact(
+    "object",
+    "A multipart upload for one output was opened and its part URLs issued to a member's node.",
+    Type.Object(
+      { ...Fenced, job: PlainId, bytes: Type.Optional(Count), parts: Type.Optional(Count), ttl_s: Type.Optional(Count) },
+      closed,
+    ),
+  ),
+  "model.output": {
+    phases: OPERATION_OR_FACT,
+    object: "object",
+    meaning: "One output of a job was stored, after the fence check.",
+    detail: Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count) }, closed),
+    maxOpenMs: HOUR,
+    whileDraining: true,
+  },
+
+  // ── admin ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "admin.coordinator.start": fact(
+    "process",
+    "The coordinator started; fences of older generations are void.",
+    Type.Object({ generation: Count, version: Code }, closed),
+  ),
+  "admin.install": operation(
+    "appliance",
+    "The appliance was installed.",
+    Type.Object({ release_sha256: Type.Optional(Sha256Hex) }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "admin.uninstall": operation("appliance", "The appliance was removed.", NoDetail, { maxOpenMs: HOUR }),
+  "admin.start": operation("process", "A part was started.", NoDetail),
+  "admin.stop": operation("process", "A part was stopped.", NoDetail),
+  "admin.restart": operation("process", "A part was started again.", Type.Object({ reason: Type.Optional(Code) }, closed)),
+  "admin.maintenance": operation(
+    "appliance",
+    "A planned stop was announced; leases live longer.",
+    Type.Object({ until_s: Count }, closed),
+  ),
+  "admin.control": operation(
+    "appliance",
+    "A command of the operator on the coordinator's control socket.",
+    Type.Object({ verb: Code }, closed),
+  ),
+  "admin.clock.step": fact(
+    "appliance",
+    "The wall clock moved against the monotonic one by more than a second.",
+    Type.Object({ step_ms: Type.Integer() }, closed),
+  ),
+
+  // ── audit ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "audit.export": operation(
+    "log",
+    "The log was exported.",
+    Type.Object({ size: Type.Optional(Count), bytes: Type.Optional(Count), bundle_sha256: Type.Optional(Sha256Hex) }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "audit.read": fact("log", "Entries of the log were read.", Type.Object({ entries: Count }, closed)),
+  "audit.producer.start": fact(
+    "producer",
+    "auditd admitted a new life of a producer, and states where the previous one ended.",
+    Type.Object({ boot: Boot, first_pseq: Count, prev_boot: Type.Union([Boot, Type.Null()]), prev_pseq: Count }, closed),
+  ),
+  "audit.wal.cut": fact(
+    "log",
+    "An incomplete last batch, never acknowledged, was cut off at start.",
+    Type.Object({ index: Count, bytes: Count }, closed),
+  ),
+  "audit.rejected": fact(
+    "producer",
+    "An event was refused. Where `taken` is true this leaf stands in its place in the producer's sequence.",
+    Type.Object(
+      {
+        type: Type.Union([Code, Type.Null()]),
+        sha256: Sha256Hex,
+        bytes: Count,
+        reason: Code,
+        boot: Type.Union([Boot, Type.Null()]),
+        pseq: Type.Union([Count, Type.Null()]),
+        taken: Type.Boolean(),
+      },
+      closed,
+    ),
+  ),
+  "audit.lost": fact(
+    "producer",
+    "A producer holds an acknowledgement that the log does not bear out.",
+    Type.Object({ index: Count, leaf_sha256: Sha256Hex, size: Count }, closed),
+  ),
+  "audit.disk": fact(
+    "log",
+    "The disk of the log came near its end, or recovered.",
+    Type.Object({ free_bytes: Count, ballast_bytes: Count, draining: Type.Boolean() }, closed),
+  ),
+  "audit.heartbeat": fact(
+    "log",
+    "Once a minute: the last sequence number of each producer.",
+    Type.Object(
+      {
+        producers: Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: 64 }),
+        open_operations: Count,
+      },
+      closed,
+    ),
+  ),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type EventType = keyof typeof EVENT_CATALOGUE;
+export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
+export type EventDetail<T extends EventType = EventType> = Static<(typeof EVENT_CATALOGUE)[T]["detail"]>;
+
+/** The record that each arrival in a job state writes. */
+export const JOB_STATE_EVENT = {
+  ACCEPTED: "job.accepted",
+  QUEUED: "job.queued",
+  HELD: "job.held",
+  RESERVED: "job.placed",
+  PROVISIONING: "job.provisioning",
+  STAGING: "job.staging",
+  RUNNING: "job.started",
+  PREEMPTING: "job.preempting",
+  RECOVERING: "job.recovering",
+  FINALIZING: "job.finalizing",
+  STOPPING: "job.stopping",
+  SUCCEEDED: "job.finished",
+  FAILED: "job.failed",
+  CANCELLED: "job.cancelled",
+  EXPIRED: "job.expired",
+  REJECTED: "job.rejected",
+} as const satisfies Record<JobState, EventType>;
+
+/** Types that a `requested` may open. */
+export type OperationType = {
+  [T in EventType]: "requested" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never;
+}[EventType];
+/** Types that may stand alone. */
+export type FactType = { [T in EventType]: "fact" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never }[EventType];
+
+/** The whole closed schema of one type, as a leaf has it. */
+export function eventSchema(type: EventType): TSchema {
+  const entry: CatalogueEntry = EVENT_CATALOGUE[type];
+  return Type.Object(
+    {
+      ...ENVELOPE_FIELDS,
+      type: Type.Literal(type),
+      phase: Type.Union(entry.phases.map((phase) => Type.Literal(phase))),
+      detail: Type.Optional(entry.detail),
+    },
+    closed,
+  );
+}

@@ -1,0 +1,51 @@
+/** `<root>/etc/auditd.json` (0400, rt-audit): written by appliance/, read and validated by auditd. Paths are absolute. */
+import { type Static, Type } from "typebox";
+import { ProducerName } from "./audit-event.ts";
+
+const closed = { additionalProperties: false } as const;
+const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
+const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+export const AuditdConfig = Type.Object(
+  {
+    /** `<appliance>.audit.<customer>/<YYYY>`, also the name of the log's key. */
+    origin: Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 }),
+    /** Of this origin alone; 0750, rt-audit. Its parent must exist. */
+    logDir: Path,
+    /** Ed25519, PKCS#8 PEM, 0400; made by `init`. */
+    keyFile: Path,
+    /** tlog-policy for the auditor, 0444; written by `init`. */
+    policyFile: Path,
+    /**
+     * One socket for each producer. Its directory must exist (0750, root or rt-audit, the producer's group); auditd sets `gid` and
+     * mode 0660 on the socket where it may. Producers of one `family` close each other's operations.
+     */
+    producers: Type.Array(
+      Type.Object(
+        {
+          name: ProducerName,
+          family: ProducerName,
+          /** At most 107 bytes: the kernel's limit. */
+          socket: Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }),
+          /** Null leaves the group as the directory gives it. */
+          gid: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: 64 },
+    ),
+    /** Preallocated write-ahead segment. @default 16 MiB */
+    segmentBytes: Type.Integer({ minimum: 2_097_152, maximum: 1_073_741_824, default: 16_777_216 }),
+    /** Space held back for audit, sign-in, export and repair; 0 where the log has a file system of its own. */
+    ballastBytes: Bytes,
+    /** Unit in which ballast is given up. @default 64 MiB */
+    ballastStepBytes: Type.Integer({ minimum: 1_048_576, default: 67_108_864 }),
+    /** Longest wait from the first uncovered leaf to its checkpoint. @default 500 */
+    checkpointMs: Type.Integer({ minimum: 10, maximum: 10_000, default: 500 }),
+    /** @default 60000 */
+    heartbeatMs: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 60_000 }),
+    logLevel: Type.String({ default: "info" }),
+  },
+  closed,
+);
+export type AuditdConfig = Static<typeof AuditdConfig>;
