@@ -39,7 +39,8 @@ function fail(what, remedy) {
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { stdio: ["ignore", 2, 2], cwd: root, ...options });
-  if (done.status !== 0) fail(`\`${command} ${args.join(" ")}\` ended with ${done.status ?? done.signal}`, "read its output above and run this again");
+  if (done.status !== 0)
+    fail(`\`${command} ${args.join(" ")}\` ended with ${done.status ?? done.signal}`, "read its output above and run this again");
 }
 
 const found = (command) =>
@@ -53,12 +54,23 @@ const found = (command) =>
   });
 
 function checkHost() {
-  if (process.getuid?.() !== 0) fail("this needs root: it installs packages, mounts job file systems and starts containers", "run it as root");
+  if (process.getuid?.() !== 0)
+    fail("this needs root: it installs packages, mounts job file systems and starts containers", "run it as root");
   const [major] = process.versions.node.split(".").map(Number);
   if (major < 20) fail(`Node ${process.version} is too old to start with`, "install Node 20 or newer");
-  const needs = { git: "git", npm: "npm", go: "Go 1.26 or newer", java: "a JDK 17 or newer", mvn: "Maven", python3: "Python 3.11 with venv", gcc: "gcc", "apt-get": "Debian 12" };
+  const needs = {
+    git: "git",
+    npm: "npm",
+    go: "Go 1.26 or newer",
+    java: "a JDK 17 or newer",
+    mvn: "Maven",
+    python3: "Python 3.11 with venv",
+    gcc: "gcc",
+    "apt-get": "Debian 12",
+  };
   const missing = Object.entries(needs).filter(([command]) => !found(command));
-  if (missing.length > 0) fail(`missing on this machine: ${missing.map(([, name]) => name).join(", ")}`, "install them and run this again");
+  if (missing.length > 0)
+    fail(`missing on this machine: ${missing.map(([, name]) => name).join(", ")}`, "install them and run this again");
 }
 
 function installPackages() {
@@ -79,7 +91,9 @@ function installPackages() {
 }
 
 function installNodeModules() {
-  const digest = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const digest = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
   const stamp = join(root, "node_modules", ".resontech-lock-sha256");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   say("installing the locked npm packages");

@@ -14,7 +14,11 @@ const bin = (name: string): string => join(root, "node_modules", ".bin", name);
 
 async function runTap(files: readonly string[], env: NodeJS.ProcessEnv, rawFile: string): Promise<number> {
   rmSync(rawFile, { force: true });
-  const child = spawn(bin("tap"), ["run", "--reporter=terse", `--output-file=${rawFile}`, ...files], { cwd: root, stdio: "inherit", env });
+  const child = spawn(bin("tap"), ["run", "--reporter=terse", `--output-file=${rawFile}`, ...files], {
+    cwd: root,
+    stdio: "inherit",
+    env,
+  });
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
@@ -26,9 +30,13 @@ const files = process.argv.slice(2);
 const results = join(root, ".cache", "test");
 mkdirSync(results, { recursive: true });
 
-await using appliance = await phases.run("appliance", "one appliance, built and installed as a customer would", () => TestAppliance.start(phases));
+await using appliance = await phases.run("appliance", "one appliance, built and installed as a customer would", () =>
+  TestAppliance.start(phases),
+);
 const rawFile = join(results, "results.tap");
-const status = await phases.run("tests", "tests of every room", () => runTap(files, { ...process.env, ...appliance.environment }, rawFile));
+const status = await phases.run("tests", "tests of every room", () =>
+  runTap(files, { ...process.env, ...appliance.environment }, rawFile),
+);
 
 const counts = countTap(readFileSync(rawFile, "utf8"));
 phases.say(`phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}`);

@@ -1,0 +1,142 @@
+/**
+ * A real appliance on this machine, made the way a customer makes one: a bundle built from this tree, then its own `install.sh`.
+ * Shared by `npm run try`, `npm test` and the proofs.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { runChild } from "./child.ts";
+import type { Phases } from "./phases.ts";
+
+export const repository = join(import.meta.dirname, "..");
+
+/** What `airgap build --json` says in its last line. */
+export type BundleSummary = {
+  bundle: string;
+  version: string;
+  releaseDigest: string;
+  bytes: number;
+  parts: Record<string, number>;
+  seconds: number;
+  downloadSeconds: number;
+};
+
+/** Builds the bundle from this tree; a second build takes seconds, because every step is kept by the digest of its inputs. */
+export async function buildBundle(): Promise<BundleSummary> {
+  const output = await runChild(
+    process.execPath,
+    [
+      join(repository, "airgap", "src", "main.ts"),
+      "build",
+      "--out",
+      join(repository, ".cache", "bundle"),
+      "--refresh-overlay",
+      "--json",
+    ],
+    { cwd: repository },
+  );
+  const last = output.trimEnd().split("\n").at(-1) ?? "";
+  return JSON.parse(last) as BundleSummary;
+}
+
+/** One line of `KEY=value` from `data/credentials.txt`'s `[sdk quickstart]` block, by name. */
+export type Quickstart = Readonly<Record<string, string>>;
+
+export type InstallOptions = {
+  instance: string;
+  root: string;
+  /** Added to the default perimeter and loopback ports, so that two appliances can share a machine. */
+  portOffset: number;
+  cpuWorkers?: number;
+};
+
+/** A folder that the numeric users of the appliance can reach: under the working tree, or the system's where a parent is closed. */
+export function reachableRoot(preferred: string, fallback: string): string {
+  for (let dir = dirname(preferred); ; dir = dirname(dir)) {
+    if (existsSync(dir) && (statSync(dir).mode & 0o001) === 0) return fallback;
+    if (dir === dirname(dir)) return preferred;
+  }
+}
+
+export class LocalAppliance {
+  readonly root: string;
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Runs `install.sh` of the bundle; a second run on the same release changes nothing and takes seconds. */
+  static async install(bundle: string, options: InstallOptions): Promise<LocalAppliance> {
+    const ports = {
+      api: 8000,
+      s3: 3900,
+      registry: 5000,
+      nats: 4222,
+      keycloak: 8443,
+      "keycloak-management": 9000,
+      postgres: 5433,
+    };
+    const flags = Object.entries(ports).flatMap(([name, port]) => [`--port-${name}`, String(port + options.portOffset)]);
+    const workers = options.cpuWorkers === undefined ? [] : ["--cpu-workers", String(options.cpuWorkers)];
+    await runChild("sh", [
+      join(bundle, "install.sh"),
+      "--root",
+      options.root,
+      "--instance",
+      options.instance,
+      "--name",
+      "localhost",
+      "--address",
+      "127.0.0.1",
+      "--customer",
+      "example",
+      "--appliance",
+      options.instance,
+      "--node",
+      `${options.instance}-node`,
+      "--username",
+      "researcher",
+      "--key-kind",
+      "dev",
+      "--yes",
+      ...flags,
+      ...workers,
+    ]);
+    return new LocalAppliance(options.root);
+  }
+
+  /** Runs the `appliance` command of the installed release and answers its standard output. */
+  async command(args: readonly string[], quiet = true): Promise<string> {
+    return await runChild(join(this.root, "current", "bin", "appliance"), ["--root", this.root, ...args], { quiet });
+  }
+
+  /** The environment that the first user's quickstart sets; plain values, no shell quoting. */
+  quickstart(): Quickstart {
+    const text = readFileSync(join(this.root, "data", "credentials.txt"), "utf8");
+    const block = text.slice(text.indexOf("[sdk quickstart]"));
+    const values: Record<string, string> = {};
+    for (const line of block.split("\n")) {
+      const pair = /^(?:export )?([A-Z][A-Z0-9_]*)=(?:'([^']*)'|"([^"]*)"|(.*))$/.exec(line.trim());
+      if (pair?.[1] !== undefined) values[pair[1]] = pair[2] ?? pair[3] ?? pair[4] ?? "";
+    }
+    return values;
+  }
+
+  async uninstall(): Promise<void> {
+    await this.command(["uninstall", "--yes"]);
+  }
+}
+
+/** True while the supervisor of the appliance under `root` answers. */
+export function isRunning(root: string): boolean {
+  const command = join(root, "current", "bin", "appliance");
+  if (!existsSync(command)) return false;
+  return spawnSync(command, ["--root", root, "status", "--json"], { stdio: "ignore" }).status === 0;
+}
+
+/** Says what a build cost, in the person's words. */
+export function describeBundle(phases: Phases, bundle: BundleSummary): void {
+  phases.say(
+    `bundle ${bundle.version}: ${(bundle.bytes / 1e6).toFixed(0)} MB in ${bundle.seconds} s, of which ${bundle.downloadSeconds} s download`,
+  );
+}

@@ -1,0 +1,43 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { CommandFailedError, runChild } from "./child.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
+
+/** Verdict → `PASS`, `FAIL` or `NOT CHECKED`. */
+export type Verdicts = Record<string, string>;
+
+/**
+ * Exports the log and lets the verifier read nothing but that export and the policy that was written at first boot.
+ * The verifier is the bundle's copy, run by the host's own Node: an auditor has neither our runtime nor our host.
+ */
+export async function verifyAudit(appliance: LocalAppliance, work: string, bundle: string): Promise<Verdicts> {
+  const file = join(work, "audit.tar");
+  rmSync(file, { force: true });
+  await appliance.command(["audit", "export", "--out", file]);
+  const node = process.env["RT_HOST_NODE"] ?? process.execPath;
+  const verifier = join(appliance.root, "current", "app", "sov-verify.mjs");
+  const args = [verifier, "--policy", join(appliance.root, "data", "audit.policy"), "--json", file];
+  let output: string;
+  try {
+    output = await runChild(node, args, { cwd: bundle });
+  } catch (error) {
+    // The exit code is a bit mask of failed verdicts; the report on standard output says which.
+    if (!(error instanceof CommandFailedError) || error.output === "") throw error;
+    output = error.output;
+  }
+  const report: unknown = JSON.parse(output);
+  return readVerdicts(report);
+}
+
+function readVerdicts(report: unknown): Verdicts {
+  if (typeof report !== "object" || report === null || !("verdicts" in report))
+    throw new Error("the verifier's report has no verdicts");
+  const { verdicts } = report;
+  if (typeof verdicts !== "object" || verdicts === null) throw new Error("the verifier's report has no verdicts");
+  const read: Verdicts = {};
+  for (const [name, value] of Object.entries(verdicts)) {
+    const verdict: unknown = typeof value === "object" && value !== null && "verdict" in value ? value.verdict : value;
+    read[name] = String(verdict);
+  }
+  return read;
+}

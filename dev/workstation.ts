@@ -1,0 +1,127 @@
+/**
+ * A researcher's workstation: the public Python client, unmodified, and the example's own scripts in a container of the appliance's
+ * job image on the host's network. It has what a workstation would have: torch, scikit-learn, the client. It gets nothing of ours but
+ * the quickstart's environment and the appliance's root certificate.
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { runChild } from "./child.ts";
+import { type LocalAppliance, repository } from "./local-appliance.ts";
+
+export type JobOutcome = { id: string; state: string; seconds: number; accuracyByRound: number[] };
+
+export class Workstation {
+  readonly #appliance: LocalAppliance;
+  readonly #work: string;
+  readonly #image: string;
+
+  private constructor(appliance: LocalAppliance, work: string, image: string) {
+    this.#appliance = appliance;
+    this.#work = work;
+    this.#image = image;
+  }
+
+  /** `work` is a folder of the host that the scripts see as `/work`. */
+  static async open(appliance: LocalAppliance, work: string): Promise<Workstation> {
+    const image = (await appliance.command(["image", "pull", "fl-cpu"])).trim();
+    return new Workstation(appliance, work, image);
+  }
+
+  #args(script: readonly string[]): string[] {
+    const environment = this.#appliance.quickstart();
+    const certificate = environment["SSL_CERT_FILE"] ?? "";
+    return [
+      "--url",
+      `unix://${join("/run/resontech", "try", "podman.sock")}`,
+      "run",
+      "--rm",
+      "--network=host",
+      "--pull=never",
+      "--user=0",
+      `--volume=${join(repository, "examples", "digits")}:/example:ro`,
+      `--volume=${this.#work}:/work`,
+      `--volume=${certificate}:${certificate}:ro`,
+      "--workdir=/work",
+      // Names alone: the values pass through the environment, never through argv.
+      ...Object.keys(environment).map((name) => `--env=${name}`),
+      "--entrypoint=python3",
+      this.#image,
+      "-u",
+      ...script,
+    ];
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return { ...process.env, ...this.#appliance.quickstart() };
+  }
+
+  async python(script: readonly string[]): Promise<string> {
+    return await runChild("podman", this.#args(script), { env: this.#environment(), quiet: true });
+  }
+
+  /** Submits, follows and downloads; calls `onProgress` with a line for a person at each change. */
+  async submit(onProgress: (line: string) => void): Promise<JobOutcome> {
+    const outcome: JobOutcome = { id: "", state: "UNKNOWN", seconds: 0, accuracyByRound: [] };
+    const from = Date.now();
+    await this.#follow(["/example/submit.py", "--shards", "/work/shards", "--out", "/work"], (line) => {
+      const event = parse(line);
+      if (event === null) {
+        if (line.trim() !== "") onProgress(line);
+        return;
+      }
+      if (typeof event["id"] === "string") outcome.id = event["id"];
+      if (typeof event["state"] === "string") outcome.state = event["state"];
+      if (Array.isArray(event["accuracyByRound"])) outcome.accuracyByRound = event["accuracyByRound"].map(Number);
+      onProgress(describe(event));
+    });
+    outcome.seconds = (Date.now() - from) / 1000;
+    return outcome;
+  }
+
+  async evaluate(): Promise<number> {
+    const output = await this.python([
+      "/example/evaluate.py",
+      "--checkpoint",
+      "/work/checkpoint.pt",
+      "--data",
+      "/work/held_out.npz",
+    ]);
+    const event = parse(output.trimEnd().split("\n").at(-1) ?? "");
+    return Number(event?.["accuracy"] ?? Number.NaN);
+  }
+
+  async #follow(script: readonly string[], onLine: (line: string) => void): Promise<void> {
+    const child = spawn("podman", this.#args(script), { env: this.#environment(), stdio: ["ignore", "pipe", "pipe"] });
+    let rest = "";
+    let errors = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) onLine(line);
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      errors = (errors + chunk).slice(-4096);
+    });
+    const status = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (rest !== "") onLine(rest);
+    if (status !== 0) throw new Error(`the client's script ended with ${status}:\n${errors}`);
+  }
+}
+
+function parse(line: string): Record<string, unknown> | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+function describe(event: Record<string, unknown>): string {
+  return Object.entries(event)
+    .map(([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("  ");
+}
