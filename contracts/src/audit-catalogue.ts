@@ -188,7 +188,7 @@ export const EVENT_CATALOGUE = {
   "key.revoke": operation("key", "A platform key was revoked.", NoDetail),
   "key.list": fact("user", "A user's platform keys were listed.", Type.Object({ count: Type.Optional(Count) }, closed)),
   "key.bucket.rotate": operation("bucket", "A bucket's key pair was replaced; the old pair is void.", NoDetail),
-  "key.registry.token": fact("object", "A token to pull an image was issued.", Type.Object(Fenced, closed)),
+  "key.registry.token": fact("node", "A token to pull an image was issued to a node.", Type.Object(Fenced, closed)),
   "key.certificate.issue": fact(
     "node",
     "A certificate was signed for a key made on a node.",
@@ -367,15 +367,21 @@ export type OperationType = {
 export type FactType = { [T in EventType]: "fact" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never }[EventType];
 
 /** The whole closed schema of one type, as a leaf has it. */
-export function eventSchema(type: EventType): TSchema {
+export function leafSchema(type: EventType): TSchema {
+  return Type.Object({ ...ENVELOPE_FIELDS, ...narrowed(type) }, closed);
+}
+
+/** The same as a producer sends it: without what auditd adds. */
+export function sentSchema(type: EventType): TSchema {
+  const { prod: _prod, t_log: _tLog, ...sent } = ENVELOPE_FIELDS;
+  return Type.Object({ ...sent, ...narrowed(type) }, closed);
+}
+
+function narrowed(type: EventType) {
   const entry: CatalogueEntry = EVENT_CATALOGUE[type];
-  return Type.Object(
-    {
-      ...ENVELOPE_FIELDS,
-      type: Type.Literal(type),
-      phase: Type.Union(entry.phases.map((phase) => Type.Literal(phase))),
-      detail: Type.Optional(entry.detail),
-    },
-    closed,
-  );
+  return {
+    type: Type.Literal(type),
+    phase: Type.Union(entry.phases.map((phase) => Type.Literal(phase))),
+    detail: Type.Optional(entry.detail),
+  };
 }

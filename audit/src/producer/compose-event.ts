@@ -1,0 +1,55 @@
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { type Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
+import { disclosureViolation, ruleViolation } from "../decisions/event-rules.ts";
+import { CanonicalError, canonicalJson } from "../event/canonical-json.ts";
+import { isEventType, SCHEMA_SHA256, schemaViolation } from "../event/event-schema.ts";
+import { uuidV7 } from "../event/uuid-v7.ts";
+import { AuditRejected } from "./errors.ts";
+
+/** What auditd adds: `"prod":"<32>"`, `"t_log":"<24>"` and their commas. */
+const ADDED_BY_AUDITD_BYTES = 76;
+
+/** An event ready to be sent, and to be kept in a row: resent byte for byte, it is the same event. */
+export type ComposedEvent = {
+  pseq: number;
+  /** Canonical JSON. */
+  event: string;
+  disclosures: Disclosure[];
+};
+
+/**
+ * Fills in what the producer adds and checks the event as auditd will, so that what is stored will be taken.
+ * Synchronous: the coordinator calls it inside the transaction that the event belongs to.
+ * @throws {@link AuditRejected}
+ */
+export function composeEvent(
+  draft: EventDraft,
+  place: { boot: string; pseq: number; nowMs?: number },
+  disclosures: readonly Disclosure[] = [],
+): ComposedEvent {
+  const nowMs = place.nowMs ?? Date.now();
+  const event = {
+    ...draft,
+    v: 1,
+    id: uuidV7(nowMs),
+    t: new Date(nowMs).toISOString(),
+    boot: place.boot,
+    pseq: place.pseq,
+    schema_sha256: SCHEMA_SHA256,
+  };
+  if (!isEventType(draft.type)) throw new AuditRejected("type", `there is no event type ${JSON.stringify(draft.type)}`);
+  let text: string;
+  try {
+    text = canonicalJson(event, MAX_EVENT_DEPTH);
+  } catch (error) {
+    if (error instanceof CanonicalError) throw new AuditRejected(error.code, `${draft.type}: ${error.message}`);
+    throw error;
+  }
+  if (Buffer.byteLength(text) + ADDED_BY_AUDITD_BYTES > MAX_LEAF_BYTES)
+    throw new AuditRejected("too_long", `${draft.type}: longer than ${MAX_LEAF_BYTES} bytes`);
+  const violation = schemaViolation(draft.type, JSON.parse(text));
+  if (violation !== null) throw new AuditRejected("schema", `${draft.type}: ${violation}`);
+  const refusal = ruleViolation(event) ?? disclosureViolation(event, disclosures);
+  if (refusal !== null) throw new AuditRejected(refusal.reason, `${draft.type}: ${refusal.message}`);
+  return { pseq: place.pseq, event: text, disclosures: [...disclosures] };
+}

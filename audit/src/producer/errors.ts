@@ -1,0 +1,25 @@
+export type UnavailableReason = "timeout" | "disconnected" | "backlog" | "draining" | "closed" | "refused";
+
+/** auditd did not make the event durable, so the effect must not happen; over HTTP it is 503 `audit_unavailable`. */
+export class AuditUnavailable extends Error {
+  override readonly name = "AuditUnavailable";
+  readonly code = "audit_unavailable";
+  readonly reason: UnavailableReason;
+
+  constructor(reason: UnavailableReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The event breaks a rule of the log: a fault of the caller's code. `reason` is that of the `audit.rejected` leaf, where one was written. */
+export class AuditRejected extends Error {
+  override readonly name = "AuditRejected";
+  readonly code = "audit_rejected";
+  readonly reason: string;
+
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,225 @@
+/** The one door through which other processes reach the audit log. Which producer it is, the socket says. */
+import type { FactType, OperationType } from "@resontech/contracts/audit-catalogue";
+import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
+import { type ComposedEvent, composeEvent } from "./compose-event.ts";
+import { AuditRejected, AuditUnavailable } from "./errors.ts";
+import { Link } from "./link.ts";
+
+export { commitment, committer } from "../event/commitment.ts";
+export type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
+export { type ComposedEvent, composeEvent } from "./compose-event.ts";
+export { AuditRejected, AuditUnavailable } from "./errors.ts";
+
+/** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
+export const ACKNOWLEDGEMENT_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const MAX_UNACKNOWLEDGED = 10_000;
+
+export type ProducerOptions = {
+  socketPath: string;
+  /** This life of the producer: new at each process start, or the database generation. */
+  boot: string;
+  /** First sequence number of this boot. @default 1 */
+  firstPseq?: number;
+  /** The highest acknowledgement this producer keeps; auditd compares it with the log. */
+  highestAck?: LeafRef;
+  /** Aborting it closes at once; what is unacknowledged rejects. */
+  signal?: AbortSignal;
+  /** Longest wait for the first welcome, milliseconds. @default 10000 */
+  connectTimeoutMs?: number;
+};
+
+export interface AuditConnection extends AsyncDisposable {
+  /** Operations of this producer's family without an outcome, oldest first. */
+  openOperations(): Promise<OpenOperation[]>;
+  status(): Promise<LogStatus>;
+  /** Waits for a signed checkpoint that covers the leaf; one is made at once. */
+  covered(index: number): Promise<{ checkpointSize: number }>;
+  readonly connected: boolean;
+  /** The log's disk is nearly full: take no new work. */
+  readonly draining: boolean;
+  readonly highestAck: LeafRef | undefined;
+  /** Why the last connection ended, for the log. */
+  readonly lastError: string | null;
+  /** Lets what is under way be acknowledged, for 2 s, then closes. */
+  close(): Promise<void>;
+}
+
+/** Counts `pseq` itself: the gate, the `appliance` command, any process without a database. */
+export interface AuditProducer extends AuditConnection {
+  /**
+   * Resolves once the event is durable.
+   * @throws {@link AuditUnavailable} after 2 s, or at once when it is clear that it can't be: the effect must not happen. The event
+   *   may still reach the log; a `requested` that does is closed with `failed`, code `audit_timeout`.
+   * @throws {@link AuditRejected} for an event that breaks a rule
+   */
+  append(draft: EventDraft, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  /** Opens operation `op`; await it before the effect. */
+  requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  /** Closes operation `op`. */
+  outcome<T extends OperationType>(
+    draft: Omit<EventDraft<T>, "phase"> & { phase: "completed" | "failed" | "denied" },
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef>;
+  /** One record without an outcome. */
+  fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+}
+
+/** Sends events that {@link composeEvent} made inside a transaction, in the order of their `pseq`. */
+export interface AuditRecordProducer extends AuditConnection {
+  /**
+   * Pumps one row; several may be under way. Resolves once durable, however long it takes.
+   * @throws {@link AuditRejected} when auditd logged a refusal in its place: the row is settled, go on with the next
+   * @throws {@link AuditUnavailable} when the producer is closed
+   */
+  append(composed: ComposedEvent): Promise<LeafRef>;
+}
+
+/** Connects, and keeps connecting until closed. @throws {@link AuditUnavailable} when auditd does not welcome it in time */
+export async function connectProducer(options: ProducerOptions): Promise<AuditProducer> {
+  return new CountingProducer(await welcomedLink(options), options);
+}
+
+/** The same for a caller that numbers its events itself; `boot` and `firstPseq` are its own. */
+export async function connectRecordProducer(options: ProducerOptions): Promise<AuditRecordProducer> {
+  return new RowProducer(await welcomedLink(options));
+}
+
+async function welcomedLink(options: ProducerOptions): Promise<Link> {
+  const { socketPath, boot, firstPseq = 1, highestAck, signal, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const link = new Link({ socketPath, boot, firstPseq, highestAck, signal });
+  const timer = setTimeout(() => link.destroy(), connectTimeoutMs);
+  try {
+    await link.welcomed;
+    return link;
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    const why = link.lastError ?? `no answer in ${connectTimeoutMs} ms`;
+    throw new AuditUnavailable("disconnected", `auditd at ${socketPath} does not welcome this producer: ${why}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+abstract class Connection implements AuditConnection {
+  protected readonly link: Link;
+
+  constructor(link: Link) {
+    this.link = link;
+  }
+
+  async openOperations(): Promise<OpenOperation[]> {
+    const reply = (await this.link.query({ verb: "open-operations" })) as { operations: OpenOperation[] };
+    return reply.operations;
+  }
+
+  async status(): Promise<LogStatus> {
+    return (await this.link.query({ verb: "status" })) as LogStatus;
+  }
+
+  async covered(index: number): Promise<{ checkpointSize: number }> {
+    return (await this.link.query({ verb: "cover", index })) as { checkpointSize: number };
+  }
+
+  get connected(): boolean {
+    return this.link.downMs === 0;
+  }
+
+  get draining(): boolean {
+    return this.link.draining;
+  }
+
+  get highestAck(): LeafRef | undefined {
+    return this.link.highestAck;
+  }
+
+  get lastError(): string | null {
+    return this.link.lastError;
+  }
+
+  close(): Promise<void> {
+    return this.link.close(ACKNOWLEDGEMENT_TIMEOUT_MS);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+class CountingProducer extends Connection implements AuditProducer {
+  readonly #boot: string;
+  #nextPseq: number;
+
+  constructor(link: Link, options: ProducerOptions) {
+    super(link);
+    this.#boot = options.boot;
+    this.#nextPseq = options.firstPseq ?? 1;
+  }
+
+  async append(draft: EventDraft, disclosures: readonly Disclosure[] = []): Promise<LeafRef> {
+    this.#refuseWhatCannotBecomeDurable(draft);
+    const sent = this.#send(draft, disclosures);
+    const timedOut = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      timedOut.reject(new AuditUnavailable("timeout", `no acknowledgement in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`));
+      if (draft.phase === "requested") this.#closeWhenAcknowledged(sent, draft);
+      else sent.catch(() => {});
+    }, ACKNOWLEDGEMENT_TIMEOUT_MS);
+    try {
+      return await Promise.race([sent, timedOut.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
+    return this.append({ ...draft, phase: "requested" }, disclosures);
+  }
+
+  outcome<T extends OperationType>(
+    draft: Omit<EventDraft<T>, "phase"> & { phase: "completed" | "failed" | "denied" },
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef> {
+    return this.append(draft, disclosures);
+  }
+
+  fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
+    return this.append({ ...draft, phase: "fact" }, disclosures);
+  }
+
+  #send(draft: EventDraft, disclosures: readonly Disclosure[]): Promise<LeafRef> {
+    const composed = composeEvent(draft, { boot: this.#boot, pseq: this.#nextPseq }, disclosures);
+    this.#nextPseq += 1;
+    return this.link.send(composed);
+  }
+
+  /** Refusing here spends no sequence number, so nothing that the caller gave up on reaches the log later. */
+  #refuseWhatCannotBecomeDurable(draft: EventDraft): void {
+    if (this.link.downMs > ACKNOWLEDGEMENT_TIMEOUT_MS) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    if (this.link.unacknowledgedCount >= MAX_UNACKNOWLEDGED)
+      throw new AuditUnavailable("backlog", `${MAX_UNACKNOWLEDGED} events are not acknowledged`);
+    if (this.link.draining && draft.phase === "requested" && !EVENT_CATALOGUE[draft.type].whileDraining)
+      throw new AuditUnavailable("draining", "the disk of the audit log is nearly full");
+  }
+
+  /** The caller was told that the effect won't happen; should the request reach the log all the same, the log says so too. */
+  #closeWhenAcknowledged(sent: Promise<LeafRef>, draft: EventDraft): void {
+    const { type, op, actor, object } = draft;
+    const closing: EventDraft = { type, op, actor, object, phase: "failed", outcome: { code: "audit_timeout" } };
+    sent.then(() => this.#send(closing, [])).catch(() => {});
+  }
+}
+
+class RowProducer extends Connection implements AuditRecordProducer {
+  #lastPseq: number | null = null;
+
+  async append(composed: ComposedEvent): Promise<LeafRef> {
+    if (this.#lastPseq !== null && composed.pseq !== this.#lastPseq + 1)
+      throw new AuditRejected("order", `pseq ${composed.pseq} follows ${this.#lastPseq}`);
+    this.#lastPseq = composed.pseq;
+    return this.link.send(composed);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What producers and auditd say over a unix socket: frames of `u32 length ‖ u8 kind ‖ payload`, big endian, length counting
+ * kind and payload. Payloads are JSON but for `append`, which keeps the event's bytes apart so that they are judged as they came:
+ * `u32 event length ‖ event ‖ disclosures (JSON array, or nothing)`.
+ */
+
+export const FRAME = {
+  // producer → auditd
+  hello: 1,
+  append: 2,
+  query: 3,
+  // auditd → producer
+  welcome: 65,
+  acks: 66,
+  refusal: 67,
+  reply: 68,
+  state: 69,
+  goodbye: 70,
+} as const;
+export type FrameKind = (typeof FRAME)[keyof typeof FRAME];
+
+/** From a producer: 16 KiB of event and its disclosures. */
+export const MAX_PRODUCER_FRAME_BYTES = 262_144;
+/** From auditd, whose lists of open operations may be long. */
+export const MAX_AUDITD_FRAME_BYTES = 16_777_216;
+
+export type LeafRef = { index: number; leafHash: string };
+export type Hello = { v: 1; boot: string; firstPseq: number; highestAck?: LeafRef };
+export type Welcome = { prod: string; lastPseq: number; draining: boolean };
+/** `[pseq, index, leaf hash in hex]` */
+export type Acks = [pseq: number, index: number, leafHash: string][];
+export type RefusalFrame = { pseq: number; reason: string; message: string };
+export type Goodbye = { reason: string; message: string };
+export type Query = { id: number } & ({ verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number });
+/** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */
+export type OpenOperation = {
+  op: string;
+  type: string;
+  prod: string;
+  index: number;
+  leafHash: string;
+  t: string;
+  overdue: boolean;
+};
+export type LogStatus = { origin: string; size: number; checkpointSize: number; draining: boolean; highestGeneration: number };
+
+export function encodeFrame(kind: FrameKind, payload: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(5 + payload.length);
+  frame.writeUInt32BE(1 + payload.length, 0);
+  frame[4] = kind;
+  payload.copy(frame, 5);
+  return frame;
+}
+
+export function encodeJsonFrame(kind: FrameKind, payload: unknown): Buffer {
+  return encodeFrame(kind, Buffer.from(JSON.stringify(payload), "utf8"));
+}
+
+export function encodeAppend(event: Buffer, disclosures: readonly unknown[]): Buffer {
+  const sidecar = disclosures.length === 0 ? Buffer.alloc(0) : Buffer.from(JSON.stringify(disclosures), "utf8");
+  const payload = Buffer.allocUnsafe(4 + event.length + sidecar.length);
+  payload.writeUInt32BE(event.length, 0);
+  event.copy(payload, 4);
+  sidecar.copy(payload, 4 + event.length);
+  return encodeFrame(FRAME.append, payload);
+}
+
+/** The two parts of an `append` payload, or null when the lengths do not fit. */
+export function splitAppend(payload: Buffer): { event: Buffer; disclosures: Buffer } | null {
+  if (payload.length < 4) return null;
+  const eventBytes = payload.readUInt32BE(0);
+  if (4 + eventBytes > payload.length) return null;
+  return { event: payload.subarray(4, 4 + eventBytes), disclosures: payload.subarray(4 + eventBytes) };
+}
+
+/** Cuts a byte stream into frames. */
+export class FrameReader {
+  readonly #maxFrameBytes: number;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(maxFrameBytes: number) {
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  /**
+   * The frames that are complete with this chunk.
+   * @throws RangeError for a frame that is empty or longer than allowed; the connection is then of no more use
+   */
+  push(chunk: Buffer): { kind: number; payload: Buffer }[] {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const frames: { kind: number; payload: Buffer }[] = [];
+    let at = 0;
+    while (bytes.length - at >= 4) {
+      const length = bytes.readUInt32BE(at);
+      if (length < 1 || length > this.#maxFrameBytes) throw new RangeError(`a frame of ${length} bytes`);
+      if (bytes.length - at - 4 < length) break;
+      frames.push({ kind: bytes[at + 4]!, payload: bytes.subarray(at + 5, at + 4 + length) });
+      at += 4 + length;
+    }
+    this.#rest = bytes.subarray(at);
+    return frames;
+  }
+}
