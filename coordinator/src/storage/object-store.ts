@@ -1,0 +1,286 @@
+/** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
+import { childNodes, childText, escapeXml, parseDocument } from "./decisions/s3-xml.ts";
+import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-transport.ts";
+
+/** One version of one object. `etag` has no quotes. */
+export type ObjectVersion = { key: string; versionId: string; sizeBytes: number; etag: string };
+export type OpenUpload = { key: string; uploadId: string };
+export type CompletedPart = { partNumber: number; etag: string };
+/** Bytes of all versions and of the parts of open uploads; `objects` counts current versions alone. */
+export type BucketUsage = { usedBytes: number; objects: number };
+
+export interface ObjectStore {
+  /** Makes the bucket with versioning on; safe to repeat. */
+  ensureBucket(bucket: string): Promise<void>;
+  setBucketPolicy(bucket: string, policy: object): Promise<void>;
+  /** Current versions under a prefix, by key in code unit order. @throws TooManyObjectsError above `limit`. */
+  list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]>;
+  usage(bucket: string): Promise<BucketUsage>;
+  /** Null when there is no such object (or version). */
+  stat(bucket: string, key: string, versionId?: string): Promise<ObjectVersion | null>;
+  /** Bytes `start` … `end` (both included) of one version. */
+  getRange(version: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string }, start: number, end: number): Promise<Buffer>;
+  /** A small object in one request; for the coordinator's own files. */
+  put(bucket: string, key: string, body: string | Uint8Array, contentType: string): Promise<ObjectVersion>;
+  /** Without `versionId` a delete marker is set, with it the version is gone. */
+  remove(bucket: string, key: string, versionId?: string): Promise<void>;
+  presignGet(bucket: string, key: string, versionId: string, expiresS: number): Promise<string>;
+  createUpload(bucket: string, key: string, contentType: string): Promise<string>;
+  /** `partNumber` from 1. */
+  presignPart(bucket: string, key: string, uploadId: string, partNumber: number, expiresS: number): Promise<string>;
+  completeUpload(bucket: string, key: string, uploadId: string, parts: readonly CompletedPart[]): Promise<ObjectVersion>;
+  /** True when it was open; its part URLs are dead afterwards. */
+  abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean>;
+  listUploads(bucket: string, prefix: string): Promise<OpenUpload[]>;
+  /** Resolves while the engine answers. */
+  ping(): Promise<void>;
+}
+
+/** A prefix holds more objects than the caller is ready to look at. */
+export class TooManyObjectsError extends Error {
+  readonly limit: number;
+  constructor(limit: number) {
+    super(`more than ${limit} objects`);
+    this.name = "TooManyObjectsError";
+    this.limit = limit;
+  }
+}
+
+const PAGE = "1000";
+
+export class S3ObjectStore implements ObjectStore {
+  readonly #s3: S3Transport;
+
+  constructor(transport: S3Transport) {
+    this.#s3 = transport;
+  }
+
+  async ensureBucket(bucket: string): Promise<void> {
+    try {
+      // Owner enforced: nobody has rights by object ACLs, the bucket policy alone speaks.
+      await this.#s3.send({ method: "PUT", path: [bucket], headers: { "x-amz-object-ownership": "BucketOwnerEnforced" } });
+    } catch (error) {
+      if (!(error instanceof S3ResponseError && error.code === "BucketAlreadyOwnedByYou")) throw error;
+    }
+    await this.#s3.send({
+      method: "PUT",
+      path: [bucket],
+      query: { versioning: "" },
+      body: "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+    });
+  }
+
+  async setBucketPolicy(bucket: string, policy: object): Promise<void> {
+    await this.#s3.send({ method: "PUT", path: [bucket], query: { policy: "" }, body: JSON.stringify(policy) });
+  }
+
+  async list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]> {
+    const found: ObjectVersion[] = [];
+    for await (const page of this.#versionPages(bucket, prefix)) {
+      for (const version of page) {
+        if (version.isLatest) found.push(version.version);
+        if (found.length > limit) throw new TooManyObjectsError(limit);
+      }
+    }
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async usage(bucket: string): Promise<BucketUsage> {
+    let usedBytes = 0;
+    let objects = 0;
+    for await (const page of this.#versionPages(bucket, "")) {
+      for (const { version, isLatest } of page) {
+        usedBytes += version.sizeBytes;
+        if (isLatest) objects += 1;
+      }
+    }
+    for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
+    return { usedBytes, objects };
+  }
+
+  async stat(bucket: string, key: string, versionId?: string): Promise<ObjectVersion | null> {
+    try {
+      const { headers } = await this.#s3.send({
+        method: "HEAD",
+        path: [bucket, key],
+        ...(versionId === undefined ? {} : { query: { versionId } }),
+      });
+      return {
+        key,
+        versionId: headerOf(headers["x-amz-version-id"]) || "null",
+        sizeBytes: Number(headers["content-length"]),
+        etag: unquote(headers.etag ?? ""),
+      };
+    } catch (error) {
+      // HEAD has no body: 404 is a missing key, 405 a delete marker asked for by version.
+      if (error instanceof S3ResponseError && (error.status === 404 || error.status === 405)) return null;
+      throw error;
+    }
+  }
+
+  async getRange(
+    version: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string },
+    start: number,
+    end: number,
+  ): Promise<Buffer> {
+    const length = end - start + 1;
+    if (length <= 0) return Buffer.alloc(0);
+    const { body } = await this.#s3.send({
+      method: "GET",
+      path: [version.bucket, version.key],
+      query: { versionId: version.versionId },
+      headers: { range: `bytes=${start}-${end}` },
+      maxBytes: length,
+    });
+    return body;
+  }
+
+  async put(bucket: string, key: string, body: string | Uint8Array, contentType: string): Promise<ObjectVersion> {
+    const bytes = Buffer.from(body);
+    const { headers } = await this.#s3.send({
+      method: "PUT",
+      path: [bucket, key],
+      headers: { "content-type": contentType },
+      body: bytes,
+    });
+    return {
+      key,
+      versionId: headerOf(headers["x-amz-version-id"]) || "null",
+      sizeBytes: bytes.length,
+      etag: unquote(headers.etag ?? ""),
+    };
+  }
+
+  async remove(bucket: string, key: string, versionId?: string): Promise<void> {
+    await this.#s3.send({
+      method: "DELETE",
+      path: [bucket, key],
+      ...(versionId === undefined ? {} : { query: { versionId } }),
+    });
+  }
+
+  presignGet(bucket: string, key: string, versionId: string, expiresS: number): Promise<string> {
+    return this.#s3.presign("GET", [bucket, key], { versionId }, expiresS);
+  }
+
+  async createUpload(bucket: string, key: string, contentType: string): Promise<string> {
+    const { body } = await this.#s3.send({
+      method: "POST",
+      path: [bucket, key],
+      query: { uploads: "" },
+      headers: { "content-type": contentType },
+    });
+    const uploadId = childText(parseDocument(body.toString("utf8"), "InitiateMultipartUploadResult"), "UploadId");
+    if (uploadId === "") throw new S3UnavailableError("the object store opened an upload without an id");
+    return uploadId;
+  }
+
+  presignPart(bucket: string, key: string, uploadId: string, partNumber: number, expiresS: number): Promise<string> {
+    return this.#s3.presign("PUT", [bucket, key], { partNumber: String(partNumber), uploadId }, expiresS);
+  }
+
+  async completeUpload(bucket: string, key: string, uploadId: string, parts: readonly CompletedPart[]): Promise<ObjectVersion> {
+    const list = parts.map(
+      ({ partNumber, etag }) => `<Part><PartNumber>${partNumber}</PartNumber><ETag>&#34;${escapeXml(etag)}&#34;</ETag></Part>`,
+    );
+    const { body, headers } = await this.#s3.send({
+      method: "POST",
+      path: [bucket, key],
+      query: { uploadId },
+      body: `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`,
+    });
+    // S3 may send 200 and then an error document.
+    const etag = unquote(childText(parseDocument(body.toString("utf8"), "CompleteMultipartUploadResult"), "ETag"));
+    const versionId = headerOf(headers["x-amz-version-id"]);
+    const version = await this.stat(bucket, key, versionId === "" ? undefined : versionId);
+    if (version === null) throw new S3UnavailableError("the completed object is not there");
+    return { ...version, etag };
+  }
+
+  async abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean> {
+    try {
+      await this.#s3.send({ method: "DELETE", path: [bucket, key], query: { uploadId } });
+      return true;
+    } catch (error) {
+      if (error instanceof S3ResponseError && error.code === "NoSuchUpload") return false;
+      throw error;
+    }
+  }
+
+  async listUploads(bucket: string, prefix: string): Promise<OpenUpload[]> {
+    const found: OpenUpload[] = [];
+    let marker: Record<string, string> | null = {};
+    while (marker !== null) {
+      const { body } = await this.#s3.send({
+        method: "GET",
+        path: [bucket],
+        query: { uploads: "", prefix, "max-uploads": PAGE, ...marker },
+      });
+      const result = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
+      for (const upload of childNodes(result, "Upload")) {
+        found.push({ key: childText(upload, "Key"), uploadId: childText(upload, "UploadId") });
+      }
+      marker =
+        childText(result, "IsTruncated") === "true"
+          ? { "key-marker": childText(result, "NextKeyMarker"), "upload-id-marker": childText(result, "NextUploadIdMarker") }
+          : null;
+    }
+    return found;
+  }
+
+  async ping(): Promise<void> {
+    await this.#s3.send({ method: "GET", path: [] });
+  }
+
+  async *#versionPages(bucket: string, prefix: string): AsyncGenerator<{ version: ObjectVersion; isLatest: boolean }[]> {
+    let marker: Record<string, string> | null = {};
+    while (marker !== null) {
+      const { body } = await this.#s3.send({
+        method: "GET",
+        path: [bucket],
+        query: { versions: "", prefix, "max-keys": PAGE, ...marker },
+      });
+      const result = parseDocument(body.toString("utf8"), "ListVersionsResult");
+      yield childNodes(result, "Version").map((node) => ({
+        isLatest: childText(node, "IsLatest") === "true",
+        version: {
+          key: childText(node, "Key"),
+          versionId: childText(node, "VersionId"),
+          sizeBytes: Number(childText(node, "Size")),
+          etag: unquote(childText(node, "ETag")),
+        },
+      }));
+      marker =
+        childText(result, "IsTruncated") === "true"
+          ? { "key-marker": childText(result, "NextKeyMarker"), "version-id-marker": childText(result, "NextVersionIdMarker") }
+          : null;
+    }
+  }
+
+  async #uploadedBytes(bucket: string, { key, uploadId }: OpenUpload): Promise<number> {
+    let bytes = 0;
+    let marker: string | null = "0";
+    try {
+      while (marker !== null) {
+        const query: Record<string, string> = { uploadId, "max-parts": PAGE, "part-number-marker": marker };
+        const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
+        const result = parseDocument(body.toString("utf8"), "ListPartsResult");
+        for (const part of childNodes(result, "Part")) bytes += Number(childText(part, "Size"));
+        marker = childText(result, "IsTruncated") === "true" ? childText(result, "NextPartNumberMarker") : null;
+      }
+      return bytes;
+    } catch (error) {
+      // Completed or aborted since it was listed.
+      if (error instanceof S3ResponseError && error.status === 404) return 0;
+      throw error;
+    }
+  }
+}
+
+function headerOf(value: string | string[] | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function unquote(etag: string): string {
+  return etag.replace(/^"|"$/g, "");
+}

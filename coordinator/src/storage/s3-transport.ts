@@ -1,0 +1,183 @@
+/**
+ * Signed requests to the one S3 name: SigV4 by aws4fetch, sent over TLS with the appliance CA.
+ *
+ * Not an S3 SDK: those undo `+` and `%` in listed keys, retry by themselves and know no deadline.
+ */
+import { createHash } from "node:crypto";
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { AwsV4Signer } from "aws4fetch";
+import { childText, parseDocument } from "./decisions/s3-xml.ts";
+
+export type S3Credentials = { accessKeyId: string; secretAccessKey: string };
+
+export type S3TransportOptions = {
+  /** Scheme, name and port that URLs are signed for. */
+  endpoint: string;
+  region: string;
+  /** PEM of the appliance CA; unused when the endpoint is plain HTTP. */
+  ca?: string;
+  credentials: S3Credentials;
+  /** Longest silence of the engine, in milliseconds. @default 15000 */
+  idleMs?: number;
+};
+
+export type S3RequestOptions = {
+  method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE" | "PATCH";
+  /** `[]` is the service, `[bucket]` a bucket, `[bucket, key]` an object. */
+  path: readonly string[];
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Longest body to accept, in bytes. @default 16 MiB */
+  maxBytes?: number;
+  signal?: AbortSignal;
+};
+
+export type S3Response = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
+
+/** The engine answered with an error; `code` keeps S3's spelling. */
+export class S3ResponseError extends Error {
+  readonly code: string;
+  readonly status: number;
+  constructor(code: string, status: number, message: string) {
+    super(message);
+    this.name = "S3ResponseError";
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** The engine did not answer, or not in the S3 protocol. */
+export class S3UnavailableError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "S3UnavailableError";
+  }
+}
+
+const MAX_PRESIGN_S = 7 * 24 * 3600;
+const MIB = 1024 * 1024;
+
+export class S3Transport implements Disposable {
+  readonly #options: S3TransportOptions;
+  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #idleMs: number;
+
+  constructor(options: S3TransportOptions) {
+    this.#options = options;
+    this.#idleMs = options.idleMs ?? 15_000;
+    this.#agent = options.endpoint.startsWith("https:")
+      ? new HttpsAgent({ keepAlive: true, maxSockets: 32, ...(options.ca === undefined ? {} : { ca: options.ca }) })
+      : new HttpAgent({ keepAlive: true, maxSockets: 32 });
+  }
+
+  /**
+   * @throws S3ResponseError for any status that is not 2xx, S3UnavailableError when there is no answer.
+   */
+  async send(options: S3RequestOptions): Promise<S3Response> {
+    const body = options.body === undefined ? Buffer.alloc(0) : Buffer.from(options.body);
+    const signed = await this.#sign(options, {
+      ...options.headers,
+      "x-amz-content-sha256": createHash("sha256").update(body).digest("hex"),
+    });
+    const response = await this.#exchange(signed.url, signed.method, signed.headers, body, options);
+    if (response.status >= 200 && response.status < 300) return response;
+    throw errorOf(response);
+  }
+
+  /** A URL that anybody who holds it may use once or often until it ends. `expiresS` is in seconds, 1 … 604800. */
+  async presign(
+    method: "GET" | "PUT",
+    path: readonly string[],
+    query: Record<string, string>,
+    expiresS: number,
+  ): Promise<string> {
+    const seconds = Math.max(1, Math.min(MAX_PRESIGN_S, Math.floor(expiresS)));
+    const { url } = await new AwsV4Signer({
+      method,
+      url: urlOf(this.#options.endpoint, path, { ...query, "X-Amz-Expires": String(seconds) }).href,
+      signQuery: true,
+      service: "s3",
+      region: this.#options.region,
+      ...this.#options.credentials,
+    }).sign();
+    return url.href;
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  #sign(options: S3RequestOptions, headers: Record<string, string>) {
+    return new AwsV4Signer({
+      method: options.method,
+      url: urlOf(this.#options.endpoint, options.path, options.query ?? {}).href,
+      headers,
+      service: "s3",
+      region: this.#options.region,
+      ...this.#options.credentials,
+    }).sign();
+  }
+
+  #exchange(url: URL, method: string, headers: Headers, body: Buffer, options: S3RequestOptions): Promise<S3Response> {
+    const maxBytes = options.maxBytes ?? 16 * MIB;
+    const { promise, resolve, reject } = Promise.withResolvers<S3Response>();
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const request = send(url, {
+      method,
+      agent: this.#agent,
+      headers: { ...Object.fromEntries(headers), "content-length": String(body.length) },
+      timeout: this.#idleMs,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    const fail = (cause: Error) => {
+      reject(new S3UnavailableError("the object store did not answer", { cause }));
+    };
+    request.on("timeout", () => request.destroy(new Error(`silent for ${this.#idleMs} ms`)));
+    request.on("error", fail);
+    request.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) request.destroy(new Error(`answer longer than ${maxBytes} bytes`));
+        else chunks.push(chunk);
+      });
+      response.on("error", fail);
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    request.end(body);
+    return promise;
+  }
+}
+
+/** Every byte that RFC 3986 does not reserve for itself is escaped, so that `URL` changes nothing and the signature holds. */
+function escapeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function urlOf(endpoint: string, path: readonly string[], query: Record<string, string>): URL {
+  const segments = path.flatMap((part) => part.split("/"));
+  // WHATWG URLs collapse these, also when escaped: the request would reach another object than the caller named.
+  if (segments.some((segment) => segment === "." || segment === ".."))
+    throw new RangeError("an object key with a `.` or `..` segment");
+  const url = new URL(`${endpoint.replace(/\/$/, "")}/${segments.map(escapeSegment).join("/")}`);
+  url.search = Object.entries(query)
+    .map(([name, value]) => `${escapeSegment(name)}=${escapeSegment(value)}`)
+    .join("&");
+  return url;
+}
+
+function errorOf(response: S3Response): Error {
+  const text = response.body.toString("utf8");
+  try {
+    const error = parseDocument(text, "Error");
+    return new S3ResponseError(childText(error, "Code"), response.status, childText(error, "Message"));
+  } catch {
+    if (response.status === 404) return new S3ResponseError("NoSuchKey", 404, "not found");
+    return new S3ResponseError(`Http${response.status}`, response.status, text.slice(0, 200));
+  }
+}

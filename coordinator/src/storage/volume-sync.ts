@@ -1,0 +1,41 @@
+/**
+ * Makes what the S3 engine has written durable: its POSIX back end never calls fsync, so `sync -f` on its volume is
+ * awaited before an upload, a checkpoint or a task's inputs count as stored.
+ *
+ * Grouped: one `sync` runs at a time, and all who arrive while it runs share the next one. A caller's bytes were written
+ * before it called, so a sync that starts afterwards covers them; the one already running does not.
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Longest `sync -f` before it counts as failed, in milliseconds. */
+const DEADLINE_MS = 120_000;
+
+export class VolumeSync {
+  readonly #sync: () => Promise<unknown>;
+  #running: Promise<unknown> | null = null;
+  #next: Promise<void> | null = null;
+
+  /** @param sync replaces `sync -f volumePath` in tests of the grouping. */
+  constructor(
+    volumePath: string,
+    sync: () => Promise<unknown> = () => run("sync", ["-f", volumePath], { timeout: DEADLINE_MS }),
+  ) {
+    this.#sync = sync;
+  }
+
+  /** Resolves when everything written before the call is on the disk; rejects when the disk refused. */
+  durable(): Promise<void> {
+    this.#next ??= this.#after(this.#running);
+    return this.#next;
+  }
+
+  async #after(previous: Promise<unknown> | null): Promise<void> {
+    await previous?.catch(() => null);
+    this.#next = null;
+    this.#running = this.#sync();
+    await this.#running;
+  }
+}
