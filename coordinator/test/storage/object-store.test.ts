@@ -1,0 +1,111 @@
+import { readFile } from "node:fs/promises";
+import t from "tap";
+import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
+import { S3ObjectStore, TooManyObjectsError } from "../../src/storage/object-store.ts";
+import { S3ResponseError, S3Transport, S3UnavailableError } from "../../src/storage/s3-transport.ts";
+import { S3Users } from "../../src/storage/s3-users.ts";
+import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
+
+const engine = await startS3Engine(t.testdir());
+t.teardown(() => engine.close());
+const { store, users } = engine;
+const engineCa = await readFile(engine.caFile, "utf8");
+const fetchOver = (url: string, init: { method?: string; body?: string } = {}) => fetchWithCa(engineCa, url, init);
+const bucket = "alice-1";
+await store.ensureBucket(bucket);
+
+t.test("a bucket is versioned from creation, and making it again changes nothing", async (t) => {
+  await store.ensureBucket(bucket);
+  const first = await store.put(bucket, "a/one.txt", "one", "text/plain");
+  const second = await store.put(bucket, "a/one.txt", "second", "text/plain");
+  t.not(first.versionId, second.versionId);
+  t.not(first.versionId, "null");
+  t.same(await store.stat(bucket, "a/one.txt"), second);
+  t.same(await store.stat(bucket, "a/one.txt", first.versionId), first);
+  t.equal((await store.getRange({ bucket, ...first }, 0, 2)).toString(), "one");
+  t.equal((await store.getRange({ bucket, ...second }, 1, 3)).toString(), "eco");
+  await store.remove(bucket, "a/one.txt");
+  t.equal(await store.stat(bucket, "a/one.txt"), null);
+  t.same(await store.list(bucket, "a/", 10), []);
+  t.equal((await store.getRange({ bucket, ...first }, 0, 2)).toString(), "one", "the old version outlives the deletion");
+  t.equal(await store.stat(bucket, "nothing/here"), null);
+});
+
+t.test("keys come back byte for byte", async (t) => {
+  const keys = ["keys/a+b%20c.txt", "keys/ü & <x>'\".zip", "keys/plus + space", "keys/日本.py", "keys/(1)!*.zip"];
+  for (const key of keys) await store.put(bucket, key, key, "text/plain");
+  const listed = await store.list(bucket, "keys/", 10);
+  t.same(
+    listed.map(({ key }) => key),
+    [...keys].sort(),
+  );
+  for (const { key, versionId, etag } of listed) {
+    t.same(await store.stat(bucket, key), { key, versionId, etag, sizeBytes: Buffer.byteLength(key) });
+    const url = await store.presignGet(bucket, key, versionId, 60);
+    t.equal(await (await fetchOver(url)).text(), key);
+  }
+  await t.rejects(store.list(bucket, "keys/", 3), TooManyObjectsError);
+  await t.rejects(store.stat(bucket, "keys/../a"), RangeError);
+});
+
+t.test("a multipart upload goes over presigned parts and can be completed once or aborted", async (t) => {
+  const key = "jobs/x/shards/a.zip";
+  const upload = await store.createUpload(bucket, key, "application/zip");
+  const url = await store.presignPart(bucket, key, upload, 1, 900);
+  t.match(url, /X-Amz-Expires=900/);
+  const put = await fetchOver(url, { method: "PUT", body: "part one" });
+  t.equal(put.status, 200);
+  t.same(await store.listUploads(bucket, "jobs/x/"), [{ key, uploadId: upload }]);
+  t.equal((await store.usage(bucket)).usedBytes > 8, true);
+  const etag = (put.headers.get("etag") ?? "").replaceAll('"', "");
+  const done = await store.completeUpload(bucket, key, upload, [{ partNumber: 1, etag }]);
+  t.equal(done.sizeBytes, 8);
+  t.equal((await store.stat(bucket, key))?.versionId, done.versionId);
+
+  const other = await store.createUpload(bucket, key, "application/zip");
+  const partUrl = await store.presignPart(bucket, key, other, 1, 900);
+  t.equal(await store.abortUpload(bucket, key, other), true);
+  t.equal(await store.abortUpload(bucket, key, other), false);
+  t.equal((await fetchOver(partUrl, { method: "PUT", body: "late" })).status, 404, "an aborted upload's URLs are dead");
+});
+
+t.test("a key pair enters by the policy alone, can't touch versions or the platform's uploads, and dies at once", async (t) => {
+  const pair = { accessKeyId: "USERALICE1", secretAccessKey: "a-secret-of-alice-1" };
+  await users.create(pair);
+  await store.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId));
+  const transport = new S3Transport({ endpoint: engine.endpoint, region: engine.region, ca: engineCa, credentials: pair });
+  t.teardown(() => transport[Symbol.dispose]());
+  const own = new S3ObjectStore(transport);
+  const version = await own.put(bucket, "jobs/p/scripts/model_def.py", "x", "text/x-python");
+  await own.remove(bucket, "jobs/p/scripts/model_def.py");
+  const denied = { name: "S3ResponseError", code: "AccessDenied", status: 403 };
+  await t.rejects(own.remove(bucket, "jobs/p/scripts/model_def.py", version.versionId), denied);
+  await t.rejects(own.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId)), denied);
+  await t.rejects(own.ensureBucket("of-my-own"), denied);
+  await t.rejects(transport.send({ method: "DELETE", path: [bucket], query: { policy: "" } }), denied);
+  await t.rejects(new S3Users(transport).create({ accessKeyId: "MALLORY1", secretAccessKey: "x" }), S3ResponseError);
+  const suspend = "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>";
+  await t.rejects(transport.send({ method: "PUT", path: [bucket], query: { versioning: "" }, body: suspend }), denied);
+  for (const folder of ["model_out", "files_out", "logs", "ckpt"]) {
+    for (const key of [`jobs/p/${folder}/checkpoint.pt`, `${folder}/x`]) {
+      const platform = await store.createUpload(bucket, key, "application/octet-stream");
+      await t.rejects(own.abortUpload(bucket, key, platform), denied, key);
+      await store.abortUpload(bucket, key, platform);
+    }
+  }
+  const ownUpload = await own.createUpload(bucket, "jobs/p/shards/a.zip", "application/zip");
+  t.equal(await own.abortUpload(bucket, "jobs/p/shards/a.zip", ownUpload), true);
+
+  await users.remove(pair.accessKeyId);
+  await users.remove(pair.accessKeyId);
+  await t.rejects(own.list(bucket, "", 1000), { name: "S3ResponseError", status: 403 });
+});
+
+t.test("an engine that does not answer is a typed failure within the deadline", async (t) => {
+  const credentials = engine.admin;
+  const gone = new S3Transport({ endpoint: "https://localhost:1", region: "garage", ca: engineCa, credentials });
+  await t.rejects(new S3ObjectStore(gone).ping(), S3UnavailableError);
+  const untrusted = new S3Transport({ endpoint: engine.endpoint, region: "garage", credentials });
+  await t.rejects(new S3ObjectStore(untrusted).ping(), S3UnavailableError, "a certificate of another CA");
+});
