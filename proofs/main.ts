@@ -12,7 +12,9 @@ const names = readdirSync(here)
 
 const [name, ...args] = process.argv.slice(2);
 if (name === undefined || name === "--help") {
-  process.stdout.write(`usage: npm run prove -- NAME\n\nProofs (what each shows, its command and last figures: docs/proofs.md):\n  ${names.join("\n  ")}\n`);
+  process.stdout.write(
+    `usage: npm run prove -- NAME\n\nProofs (what each shows, its command and last figures: docs/proofs.md):\n  ${names.join("\n  ")}\n`,
+  );
   process.exit(name === undefined ? 2 : 0);
 }
 if (!names.includes(name)) {

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+
+type Client = {
+  clientId: string;
+  secret?: string;
+  fullScopeAllowed: boolean;
+  implicitFlowEnabled: boolean;
+  directAccessGrantsEnabled: boolean;
+};
+type Realm = {
+  sslRequired: string;
+  defaultSignatureAlgorithm: string;
+  clients: Client[];
+  clientScopes?: unknown;
+  roles: { realm: { name: string }[] };
+  users?: unknown[];
+};
+
+const text = readFileSync(join(import.meta.dirname, "..", "realm.json"), "utf8");
+const realm = JSON.parse(text) as Realm;
+
+t.test("the realm holds exactly the nine roles of the design", async (t) => {
+  t.same(realm.roles.realm.map((role) => role.name).sort(), [
+    "break-glass",
+    "compliance-auditor",
+    "data-steward",
+    "platform-admin",
+    "project-lead",
+    "researcher",
+    "security-officer",
+    "service-account",
+    "viewer",
+  ]);
+});
+
+t.test("the realm file carries no secret, no user and no variable that could stay a literal", async (t) => {
+  t.notMatch(text, /\$\{/, "an unset ${VAR} would become the literal, guessable secret");
+  t.notMatch(text, /"(secret|credentials|privateKey|bindCredential)"/);
+  t.equal(realm.users, undefined);
+});
+
+t.test("every client is confined: no implicit flow, no password grant, no full scope", async (t) => {
+  t.ok(realm.clients.length > 0);
+  for (const client of realm.clients) {
+    t.equal(client.implicitFlowEnabled, false, client.clientId);
+    t.equal(client.directAccessGrantsEnabled, false, client.clientId);
+    t.equal(client.fullScopeAllowed, false, client.clientId);
+  }
+});
+
+t.test("tokens are signed with ES256, TLS is required everywhere, default client scopes stay", async (t) => {
+  t.equal(realm.defaultSignatureAlgorithm, "ES256");
+  t.equal(realm.sslRequired, "all");
+  t.equal(realm.clientScopes, undefined, "naming clientScopes in an import suppresses Keycloak's defaults");
+});
