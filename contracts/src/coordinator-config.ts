@@ -4,6 +4,9 @@ import { type Static, Type } from "typebox";
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
 
+/** `iss` of the tokens that the registry engine must accept (its `auth.token.issuer`). */
+export const REGISTRY_TOKEN_ISSUER = "resontech-coordinator";
+
 /** One job image of the release: where the registry has it and what `requirements.txt` lines it can satisfy. */
 export const JobImage = Type.Object(
   {

@@ -5,23 +5,126 @@
 type ErrorEntry = { status: number; hint: string };
 
 export const ERROR_CATALOGUE = {
-  // 400
+  // 400: the request itself
   validation_failed: { status: 400, hint: "Correct the named field and send the request again." },
+  malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
+  idempotency_key_invalid: { status: 400, hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key." },
+
+  // 400: paths of a task
+  path_invalid: { status: 400, hint: "Write a bucket key with one leading `/` and no empty, `.` or `..` parts." },
+  path_outside_jobs: { status: 400, hint: "Put the task's folders under `/jobs/<name>/`, as the client does." },
+  path_reserved: {
+    status: 400,
+    hint: "`model_out/`, `files_out/`, `logs/` and `ckpt/` are written by the platform; choose another folder.",
+  },
+  too_many_objects: { status: 400, hint: "Remove files that the job does not need from this folder." },
+
+  // 400: scripts and configs
+  script_missing: { status: 400, hint: "Upload model_def.py, custom_client_executor.py and custom_persistor.py to scripts/." },
+  script_too_large: { status: 400, hint: "Keep each script under 4 MiB; data belongs into the shards." },
+  script_not_text: { status: 400, hint: "Upload the script as UTF-8 text." },
+  config_missing: {
+    status: 400,
+    hint: "Upload config_fed_client.json, config_fed_server.json and meta.json to configs/.",
+  },
+  config_too_large: { status: 400, hint: "Keep each config under 1 MiB." },
+  config_invalid_json: { status: 400, hint: "Correct the JSON at the named place." },
+  config_too_deep: { status: 400, hint: "Keep the nesting of the config under 64 levels." },
+  config_not_object: { status: 400, hint: "The config's outermost value must be an object." },
+  config_executors_missing: { status: 400, hint: "config_fed_client.json needs a list `executors` with at least one executor." },
+  config_workflows_missing: { status: 400, hint: "config_fed_server.json needs a list `workflows` with at least one workflow." },
+  config_class_missing: {
+    status: 400,
+    hint: "Upload the file that defines the class to scripts/, or correct `path` in the config.",
+  },
+  meta_invalid: {
+    status: 400,
+    hint: "meta.json needs `name`, `resource_spec`, `deploy_map` and a `min_clients` of at least 1, as the client writes it.",
+  },
+  min_clients_exceeds_shards: {
+    status: 400,
+    hint: "One client runs for each shard: upload more shards or lower `min_clients` in meta.json.",
+  },
+
+  // 400: requirements
+  requirements_missing: { status: 400, hint: "Upload requirements.txt to the requirements folder; it may be empty." },
+  requirements_too_large: { status: 400, hint: "Keep requirements.txt under 64 KiB." },
+  requirement_invalid: { status: 400, hint: "Write the line as `name`, `name==1.2` or another PEP 508 form." },
+  requirement_unsupported: {
+    status: 400,
+    hint: "Inside the perimeter nothing can be fetched: name packages only, without options, files or URLs.",
+  },
+  requirement_unavailable: {
+    status: 400,
+    hint: "Use a version that the job image holds, or ask the operator for an image with this package.",
+  },
+
+  // 400: shards and warm start
+  shard_folder_empty: { status: 400, hint: "Upload at least one `*.zip` to the shards folder: one for each worker." },
+  shard_not_zip: { status: 400, hint: "Make the shard with a zip tool and upload it whole." },
+  shard_too_many: { status: 400, hint: "A job may have at most 256 shards." },
+  shard_too_large: { status: 400, hint: "Split the data over more shards." },
+  zip_empty: { status: 400, hint: "Put the worker's data into the shard." },
+  zip_unsafe_path: { status: 400, hint: "Store relative paths without `..`, drive letters or control characters." },
+  zip_link: { status: 400, hint: "Store files themselves; links are not unpacked." },
+  zip_encrypted: { status: 400, hint: "Store the shard without a password; the bucket is private." },
+  zip_bomb: { status: 400, hint: "The shard would unpack to far more than its size allows; check how it was made." },
+  zip_directory_too_large: { status: 400, hint: "Keep a shard under 1,000,000 entries and its directory under 64 MiB." },
+  zip_duplicate_path: { status: 400, hint: "Store each path once." },
+  zip_unsupported: { status: 400, hint: "Use stored or deflated entries in one file, not a split archive." },
+  model_folder_empty: { status: 400, hint: "Upload the warm-start file to this folder or leave `modelFolderPath` out." },
+  model_file_ambiguous: { status: 400, hint: "Keep one warm-start file in this folder." },
+
+  // 400: workers
+  worker_count_mismatch: { status: 400, hint: "Pin as many workers as there are shards." },
+  worker_duplicate: { status: 400, hint: "Pin each worker once." },
+  worker_unknown: { status: 400, hint: "Take worker ids from GET /api/customer/dashboard/workers/stats." },
+  worker_selection_missing: { status: 400, hint: "Give `workerIds`, or leave `autoSelectWorkers` out or true." },
+  gpu_model_unknown: { status: 400, hint: "Take model ids from GET /api/gpu-catalog." },
+  price_ceiling_too_low: {
+    status: 400,
+    hint: "Raise `maxPricePerGpuHourCents` or name a cheaper model; see GET /api/gpu-catalog.",
+  },
+  memory_exceeds_models: { status: 400, hint: "Name a model with more memory, or lower `estimatedMemoryMb`." },
+  image_unavailable: { status: 400, hint: "No job image of this release fits the chosen workers; ask the operator." },
+
+  // 400: uploads, joining
+  upload_key_invalid: { status: 400, hint: "Use a key of at most 1,024 bytes without empty, `.` or `..` parts." },
+  upload_too_large: { status: 400, hint: "One object may have at most 10,000 parts of 50 MiB." },
+  upload_parts_invalid: { status: 400, hint: "Send every part once, in order, with the ETag that the store answered." },
+  csr_invalid: { status: 400, hint: "Send a PKCS#10 request in PEM with an ECDSA P-256 or Ed25519 key." },
+
   // 401, 403
   invalid_api_key: { status: 401, hint: "Use a platform key that is neither revoked nor expired." },
   malformed_bearer: { status: 401, hint: "Send `Authorization: Bearer rsk_live_…`." },
   session_required: { status: 401, hint: "Sign in, or send a platform key." },
+  join_token_invalid: { status: 401, hint: "Ask the operator for a new join token; each works once and for a short time." },
+  registry_login_invalid: { status: 401, hint: "Ask the coordinator for a new pull password; each works once." },
   session_only: { status: 403, hint: "Platform keys are minted in a signed-in browser session, never by a key." },
   role_required: { status: 403, hint: "Ask a project lead or an administrator for the role." },
-  // 404, 409, 429
-  not_found: { status: 404, hint: "Check the id; another project's objects are not visible to this key." },
+  scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
+  quota_exceeded: { status: 403, hint: "Delete objects that are no longer needed, or ask the operator for a larger quota." },
+
+  // 404, 409, 410, 413, 415, 429
+  not_found: { status: 404, hint: "Check the address and the id; another project's objects are not visible to this key." },
+  bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
+  upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
+  idempotency_mismatch: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
+  rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },
+  user_exists: { status: 409, hint: "Choose another user name." },
+  username_invalid: { status: 400, hint: "Use 2 to 32 lower-case letters, digits, `.`, `_` or `-`, a letter first." },
+  job_deleted: { status: 410, hint: "The job of this Idempotency-Key was deleted; use a new key." },
+  body_too_large: { status: 413, hint: "Upload files to the bucket; requests themselves are small." },
+  unsupported_media_type: { status: 415, hint: "Send JSON with `Content-Type: application/json`." },
   rate_limited: { status: 429, hint: "Send fewer requests; the Retry-After header says when." },
+
   // 5xx
   internal_error: { status: 500, hint: "Report the request id to the operator; the log has the cause." },
   audit_unavailable: { status: 503, hint: "The audit log can't be written; the operator must look at `appliance status`." },
   storage_unavailable: { status: 503, hint: "The object store did not answer; try again, then ask the operator." },
+  overloaded: { status: 503, hint: "Try again in a few seconds." },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
