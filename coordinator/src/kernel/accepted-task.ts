@@ -1,0 +1,47 @@
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+
+/** One object of the user's bucket as it was when the task was accepted; the job reads this version and no other. */
+export type AcceptedInput = {
+  kind: "script" | "config" | "shard" | "model" | "requirements";
+  key: string;
+  versionId: string;
+  etag: string;
+  sizeBytes: number;
+  /** Where the agent puts it, as contracts' `StagedInput.target` says. */
+  target: string;
+};
+
+/** Pinned ids win; otherwise models in order of preference under the ceiling; null = no wish. Prices are cents an hour. */
+export type WorkerSelection =
+  | { kind: "pinned"; workerIds: string[] }
+  | { kind: "auto"; gpuModels: string[] | null; maxPriceCents: number | null };
+
+/** The acknowledged `*.requested` that allows an effect. */
+export type GateProof = { op: string; index: number; leafHash: string };
+
+/** A task whose every path was validated in the bucket and whose `job.submit.requested` auditd has acknowledged. */
+export type AcceptedTask = {
+  userId: string;
+  projectId: string;
+  name: string;
+  slug: string;
+  bucket: string;
+  /** `jobs/<slug>`, without slashes at the ends. */
+  outputRoot: string;
+  /** Shards in file-name order. */
+  inputs: AcceptedInput[];
+  selection: WorkerSelection;
+  onlyMine: boolean;
+  estimatedMemoryMb: number | null;
+  image: JobImage;
+  /** Null when the workflow does not name its rounds. */
+  numRounds: number | null;
+  minClients: number;
+  resumable: boolean;
+  warnings: string[];
+  /** Index by index with the shards among `inputs`. */
+  shardUncompressedBytes: number[];
+  audit: GateProof;
+  /** Unique in the project; the same key with another body is a conflict. */
+  idempotency: { key: string; bodySha256: string } | null;
+};

@@ -1,0 +1,43 @@
+/** The folder has a living job; its outputs would be overwritten. */
+export class WorkspaceBusy extends Error {
+  override readonly name = "WorkspaceBusy";
+  readonly code = "workspace_busy";
+  readonly jobId: string;
+  readonly outputRoot: string;
+
+  constructor(jobId: string, outputRoot: string) {
+    super(`/${outputRoot} is used by job ${jobId}`);
+    this.jobId = jobId;
+    this.outputRoot = outputRoot;
+  }
+}
+
+/** The `Idempotency-Key` was used in this project with another body. */
+export class IdempotencyConflict extends Error {
+  override readonly name = "IdempotencyConflict";
+  readonly code = "idempotency_conflict";
+
+  constructor() {
+    super("this Idempotency-Key was used with another request");
+  }
+}
+
+/** The `Idempotency-Key` stands for a job that was deleted. */
+export class IdempotencyGone extends Error {
+  override readonly name = "IdempotencyGone";
+  readonly code = "idempotency_gone";
+
+  constructor() {
+    super("the job of this Idempotency-Key was deleted");
+  }
+}
+
+/** Audit records pile up; what runs may end, nothing new starts. */
+export class Draining extends Error {
+  override readonly name = "Draining";
+  readonly code = "audit_unavailable";
+
+  constructor() {
+    super("audit records are not being taken; no new work is accepted");
+  }
+}

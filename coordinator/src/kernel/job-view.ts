@@ -1,0 +1,63 @@
+import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import type { JobReason } from "@resontech/contracts/job-reasons";
+
+/** A job as routes show it. Instants are Unix milliseconds. */
+export type JobView = {
+  id: string;
+  name: string;
+  slug: string;
+  projectId: string;
+  userId: string;
+  bucket: string;
+  outputRoot: string;
+  /** The exact state; `wireState` maps it to the four words of the public API. */
+  state: JobState;
+  desired: "run" | "stop";
+  stateSince: number;
+  /** When the state ends by itself, and not well; null when it may last. */
+  deadlineAt: number | null;
+  /** Why it stops or ended without success, or why it waits; null while there is nothing to say. */
+  reason: JobReason | null;
+  /** What the state waits for, in words: why not placed yet, which member is still being staged. */
+  waitingFor: string | null;
+  /** Set for a job that ended without success. */
+  error: JobError | null;
+  resumable: boolean;
+  warnings: string[];
+  attempt: number;
+  rounds: JobRounds;
+  members: JobMemberView[];
+  createdAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+};
+
+export type JobError = {
+  code: JobReason;
+  message: string;
+  hint: string;
+  /** Last lines of the traceback, where there was one. */
+  detail: string | null;
+  /** `server` or the site whose failure decided it. */
+  member: string | null;
+};
+
+/** Counted over all attempts. Null before the first round starts, or where the workflow does not name its rounds. */
+export type JobRounds = { current: number | null; total: number | null };
+
+/** One member of the latest attempt, with what its node last said. */
+export type JobMemberView = {
+  id: string;
+  role: "server" | "client";
+  site: string | null;
+  node: string;
+  workerId: string | null;
+  /** Catalogue id of its worker; null for the server, which holds no device. */
+  model: string | null;
+  state: MemberState;
+  /** `<generation>.<counter>` */
+  fence: string;
+  progress: { step: string; done: number; total: number | null; at: number } | null;
+  /** Null when the node has not been heard since the coordinator started. */
+  heartbeat: { at: number; ageMs: number; loopLagMs: number; diskFreeBytes: number } | null;
+};
