@@ -1,0 +1,64 @@
+/** `/api/keys`, `/api/projects`, `/api/nodes`, `/healthz`, `/readyz`, `/token`. */
+import { type Static, Type } from "typebox";
+import { closed, Instant, Nullable } from "./http-common.ts";
+
+/** What a platform key may be allowed to do. */
+export const KEY_SCOPES = ["storage", "jobs:read", "jobs:write", "keys", "nodes:read"] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export const KeyScopeSchema = Type.Union(KEY_SCOPES.map((scope) => Type.Literal(scope)));
+
+/** A platform key without the key. */
+export const KeyReply = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    prefix: Type.String(),
+    last4: Type.String(),
+    projectId: Type.String(),
+    scopes: Type.Array(KeyScopeSchema),
+    createdAt: Instant,
+    expiresAt: Instant,
+    lastUsedAt: Nullable(Instant),
+    revokedAt: Nullable(Instant),
+    /** The key that this request came with. */
+    current: Type.Boolean(),
+  },
+  closed,
+);
+export type KeyReply = Static<typeof KeyReply>;
+
+export const ProjectReply = Type.Object(
+  { id: Type.String(), name: Type.String(), isDefault: Type.Boolean(), createdAt: Instant },
+  closed,
+);
+
+export const NodeReply = Type.Object({ node: Type.String(), state: Type.String(), workers: Type.Integer() }, closed);
+
+export const HealthReply = Type.Object({ status: Type.Literal("ok") }, closed);
+export const ReadyReply = Type.Object(
+  {
+    ready: Type.Boolean(),
+    parts: Type.Record(Type.String(), Type.Union([Type.Literal("ok"), Type.Literal("unavailable")])),
+  },
+  closed,
+);
+export type ReadyReply = Static<typeof ReadyReply>;
+
+/** As the registry's clients ask: `service` and zero or more `scope` of the form `repository:<name>:<actions>`. */
+export const RegistryTokenQuery = Type.Object(
+  {
+    service: Type.Optional(Type.String({ maxLength: 255 })),
+    scope: Type.Optional(
+      Type.Union([Type.String({ maxLength: 512 }), Type.Array(Type.String({ maxLength: 512 }), { maxItems: 8 })]),
+    ),
+    account: Type.Optional(Type.String({ maxLength: 255 })),
+    client_id: Type.Optional(Type.String({ maxLength: 255 })),
+    offline_token: Type.Optional(Type.String({ maxLength: 8 })),
+  },
+  closed,
+);
+export const RegistryTokenReply = Type.Object(
+  { token: Type.String(), access_token: Type.String(), expires_in: Type.Integer(), issued_at: Instant },
+  closed,
+);

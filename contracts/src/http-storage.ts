@@ -1,0 +1,71 @@
+/** `/api/users/storage/*`: the bucket of the caller. */
+import { type Static, Type } from "typebox";
+import { closed } from "./http-common.ts";
+
+/** The client cuts files at this size and takes one URL for each part. */
+export const UPLOAD_PART_BYTES = 50 * 1024 * 1024;
+/** Slowest connection that an upload's URLs are made for, in bytes a second. */
+export const UPLOAD_SLOWEST_BYTES_PER_S = 5_000_000;
+export const MAX_UPLOAD_PARTS = 10_000;
+
+const Key = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key, without a leading slash" });
+const UploadId = Type.String({ minLength: 1, maxLength: 256 });
+
+export const BucketReply = Type.Object(
+  {
+    bucketAlias: Type.String(),
+    endpoint: Type.String(),
+    region: Type.String(),
+    accessKeyId: Type.String(),
+    quotaBytes: Type.Integer(),
+    versioned: Type.Boolean(),
+  },
+  closed,
+);
+export type BucketReply = Static<typeof BucketReply>;
+
+/** Shown once; the pair before it is refused from then on. */
+export const RotatedKeyReply = Type.Object({ accessKeyId: Type.String(), secretAccessKey: Type.String() }, closed);
+
+/** `usedBytes` counts all versions and the parts of open uploads, `objects` current versions. */
+export const UsageReply = Type.Object({ usedBytes: Type.Integer(), quotaBytes: Type.Integer(), objects: Type.Integer() }, closed);
+
+export const UploadInitBody = Type.Object(
+  {
+    key: Key,
+    size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Bytes" }),
+    contentType: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]+$" })),
+  },
+  closed,
+);
+export const UploadInitReply = Type.Object(
+  {
+    uploadId: Type.String(),
+    urls: Type.Array(Type.String(), { description: "One presigned PUT for each 50 MiB part, in order" }),
+  },
+  closed,
+);
+
+export const UploadCompleteBody = Type.Object(
+  {
+    uploadId: UploadId,
+    key: Key,
+    parts: Type.Array(
+      Type.Object(
+        {
+          PartNumber: Type.Integer({ minimum: 1, maximum: MAX_UPLOAD_PARTS }),
+          ETag: Type.String({ minLength: 1, maxLength: 128, pattern: '^"?[A-Za-z0-9-]+"?$' }),
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: MAX_UPLOAD_PARTS },
+    ),
+  },
+  closed,
+);
+export const UploadCompleteReply = Type.Object(
+  { key: Type.String(), versionId: Type.String(), etag: Type.String(), size: Type.Integer() },
+  closed,
+);
+
+export const UploadAbortBody = Type.Object({ uploadId: UploadId, key: Key }, closed);

@@ -1,0 +1,192 @@
+/** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
+import { type Static, Type } from "typebox";
+import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { AGENT_REASONS, KERNEL_REASONS } from "./job-reasons.ts";
+import { JOB_STATES, MEMBER_STATES } from "./job-states.ts";
+
+const BucketPath = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key with a leading slash" });
+const ModelId = Type.String({ minLength: 1, maxLength: 64 });
+
+export const SubmitTaskBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    shardsDirPath: BucketPath,
+    trainingScriptsFolderPath: BucketPath,
+    trainingConfigFolderPath: BucketPath,
+    trainingRequirementsFolderPath: BucketPath,
+    modelFolderPath: Type.Optional(BucketPath),
+    estimatedMemoryMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216 })),
+    workerIds: Type.Optional(Type.Array(IdParam, { maxItems: 1024 })),
+    autoSelectWorkers: Type.Optional(Type.Boolean()),
+    gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
+    maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
+    onlyMineWorkers: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type SubmitTaskBody = Static<typeof SubmitTaskBody>;
+
+/** The only words that the client knows; the exact state is in `detail`. */
+const WireStatus = Type.Union([
+  Type.Literal("QUEUED"),
+  Type.Literal("RUNNING"),
+  Type.Literal("FINISHED"),
+  Type.Literal("FAILED"),
+]);
+
+const Reason = Type.Union([...AGENT_REASONS, ...KERNEL_REASONS].map((reason) => Type.Literal(reason)));
+
+export const JobDetail = Type.Object(
+  {
+    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    since: Instant,
+    /** When the state ends by itself, and not well. */
+    deadline: Nullable(Instant),
+    desired: Type.Union([Type.Literal("run"), Type.Literal("stop")]),
+    reason: Nullable(Reason),
+    waitingFor: Nullable(Type.String()),
+    attempt: Type.Integer(),
+    rounds: Type.Object({ current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) }, closed),
+    resumable: Type.Boolean(),
+    error: Nullable(
+      Type.Object(
+        {
+          code: Reason,
+          message: Type.String(),
+          hint: Type.String(),
+          /** Last lines of the traceback. */
+          detail: Nullable(Type.String()),
+          member: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+const common = {
+  /** One line; more is in `detail.error`. */
+  error: Nullable(Type.String()),
+  detail: JobDetail,
+  warnings: Type.Array(Type.String()),
+  /** Bucket key of the folder that holds `model_out/` and `files_out/`. */
+  outputPath: Type.String(),
+  createdAt: Instant,
+  startedAt: Nullable(Instant),
+  endedAt: Nullable(Instant),
+};
+
+export const TaskReply = Type.Object({ id: Type.String(), name: Type.String(), status: WireStatus, ...common }, closed);
+export type TaskReply = Static<typeof TaskReply>;
+
+export const DashboardJob = Type.Object({ jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common }, closed);
+export type DashboardJob = Static<typeof DashboardJob>;
+
+export const DashboardJobWithWorkers = Type.Object(
+  {
+    jobId: Type.String(),
+    jobName: Type.String(),
+    state: WireStatus,
+    ...common,
+    workers: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          role: Type.Union([Type.Literal("server"), Type.Literal("client")]),
+          site: Nullable(Type.String()),
+          node: Type.String(),
+          workerId: Nullable(Type.String()),
+          model: Nullable(Type.String()),
+          state: Type.Union(MEMBER_STATES.map((state) => Type.Literal(state))),
+          progress: Nullable(
+            Type.Object({ step: Type.String(), done: Type.Integer(), total: Nullable(Type.Integer()), at: Instant }, closed),
+          ),
+          heartbeat: Nullable(
+            Type.Object({ at: Instant, ageMs: Type.Integer(), loopLagMs: Type.Number(), diskFreeBytes: Type.Integer() }, closed),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type DashboardJobWithWorkers = Static<typeof DashboardJobWithWorkers>;
+
+export const JobPageQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+    offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
+  },
+  closed,
+);
+
+export const WorkerStatsReply = Type.Object(
+  {
+    onlineCount: Type.Integer(),
+    totalFreeMemoryMb: Type.Integer(),
+    workers: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          node: Type.String(),
+          model: Type.String(),
+          free_memory_mb: Type.Integer(),
+          total_memory_mb: Type.Integer(),
+          price: Type.Integer({ description: "Cents an hour" }),
+          status: Type.Union([Type.Literal("free"), Type.Literal("busy"), Type.Literal("unavailable")]),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export const NvflareJobsQuery = Type.Object({ job_id: IdParam, detailed: Type.Optional(Type.String({ maxLength: 8 })) }, closed);
+export const NvflareJobsReply = Type.Object(
+  {
+    jobs: Type.Array(
+      Type.Object(
+        {
+          job_id: Type.String(),
+          status: Type.String(),
+          attempt: Type.Integer(),
+          started_at: Instant,
+          ended_at: Nullable(Instant),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export const NvflareStatsQuery = Type.Object(
+  {
+    job_id: IdParam,
+    target_job_id: Type.Optional(Type.String({ maxLength: 128 })),
+    target_type: Type.Optional(Type.String({ maxLength: 16 })),
+  },
+  closed,
+);
+export const NvflareStatsReply = Type.Object(
+  { current_round: Nullable(Type.Integer()), num_rounds: Nullable(Type.Integer()) },
+  closed,
+);
+
+export const GpuCatalogReply = Type.Array(
+  Type.Object(
+    {
+      id: Type.String(),
+      name: Type.String(),
+      kind: Type.Union([Type.Literal("gpu"), Type.Literal("cpu")]),
+      memoryMb: Type.Integer(),
+      pricePerGpuHourCents: Type.Integer(),
+      online: Type.Integer(),
+      free: Type.Integer(),
+    },
+    closed,
+  ),
+);
