@@ -73,9 +73,14 @@ export function certificateProfile(identity: FederationIdentity): CertificatePro
         extendedKeyUsage: [],
       };
     case "server":
-      return leaf({ commonName: identity.serverName, organization: identity.org }, identity.serverName, ["serverAuth"]);
+      // `localhost` too: the submitter's session runs in the server's own container and needs no name service.
+      return leaf(
+        { commonName: identity.serverName, organization: identity.org },
+        [identity.serverName, "localhost"],
+        ["serverAuth"],
+      );
     case "client":
-      return leaf({ commonName: identity.site, organization: identity.org }, identity.site, ["clientAuth"]);
+      return leaf({ commonName: identity.site, organization: identity.org }, [identity.site], ["clientAuth"]);
     case "submitter":
       return leaf({ commonName: SUBMITTER_NAME, organization: identity.org, unstructuredName: SUBMITTER_ROLE }, SUBMITTER_NAME, [
         "clientAuth",
@@ -85,12 +90,12 @@ export function certificateProfile(identity: FederationIdentity): CertificatePro
 
 function leaf(
   subject: CertificateProfile["subject"],
-  dnsName: string,
+  dnsNames: string[],
   extendedKeyUsage: CertificateProfile["extendedKeyUsage"],
 ): CertificateProfile {
   return {
     subject,
-    dnsNames: [dnsName],
+    dnsNames,
     basicConstraints: { ca: false },
     keyUsage: ["digitalSignature", "keyEncipherment"],
     extendedKeyUsage,
