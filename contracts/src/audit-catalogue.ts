@@ -18,8 +18,8 @@ import { JOB_STATES, type JobState, MEMBER_STATES } from "./job-states.ts";
 
 const closed = { additionalProperties: false } as const;
 const NoDetail = Type.Object({}, closed);
-const JobStateName = Type.Union(JOB_STATES.map((state) => Type.Literal(state)));
-const MemberStateName = Type.Union(MEMBER_STATES.map((state) => Type.Literal(state)));
+const JobStateName = Type.Enum([...JOB_STATES]);
+const MemberStateName = Type.Enum([...MEMBER_STATES]);
 
 /** One `requested` before the effect, one outcome after it. */
 const OPERATION = ["requested", "completed", "failed", "denied"] as const satisfies EventPhase[];
@@ -381,7 +381,7 @@ function narrowed(type: EventType) {
   const entry: CatalogueEntry = EVENT_CATALOGUE[type];
   return {
     type: Type.Literal(type),
-    phase: Type.Union(entry.phases.map((phase) => Type.Literal(phase))),
+    phase: Type.Enum([...entry.phases]),
     detail: Type.Optional(entry.detail),
   };
 }

@@ -56,7 +56,7 @@ export const Actor = Type.Object(
   {
     /** Random pseudonym of this appliance (user id, key id, node id), or the name of a process. */
     sub: PlainId,
-    kind: Type.Union(ACTOR_KINDS.map((kind) => Type.Literal(kind))),
+    kind: Type.Enum([...ACTOR_KINDS]),
     roles: Type.Optional(Type.Array(Code, { maxItems: 32 })),
     acr: Type.Optional(Code),
     azp: Type.Optional(PlainId),
@@ -87,7 +87,7 @@ export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 export const EventObject = Type.Object(
   {
-    kind: Type.Union(OBJECT_KINDS.map((kind) => Type.Literal(kind))),
+    kind: Type.Enum([...OBJECT_KINDS]),
     /** Plain for ids that the appliance made; a commitment (`object.id`) for kind `object`. */
     id: PlainId,
     class: Type.Optional(Code),
@@ -159,7 +159,7 @@ export const ENVELOPE_FIELDS = {
   /** In order of field name, each at most once. */
   pii: Type.Optional(
     Type.Array(
-      Type.Object({ field: Type.Union(PII_FIELDS.map((field) => Type.Literal(field))), commitment: Commitment }, closed),
+      Type.Object({ field: Type.Enum([...PII_FIELDS]), commitment: Commitment }, closed),
       { maxItems: PII_FIELDS.length },
     ),
   ),

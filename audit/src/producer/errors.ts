@@ -11,15 +11,3 @@ export class AuditUnavailable extends Error {
     this.reason = reason;
   }
 }
-
-/** The event breaks a rule of the log: a fault of the caller's code. `reason` is that of the `audit.rejected` leaf, where one was written. */
-export class AuditRejected extends Error {
-  override readonly name = "AuditRejected";
-  readonly code = "audit_rejected";
-  readonly reason: string;
-
-  constructor(reason: string, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}

@@ -5,6 +5,7 @@
  * the list only by auditd's acknowledgement or refusal; nothing is sent before the welcome.
  */
 import { connect, type Socket } from "node:net";
+import { AuditRejected, type ComposedEvent } from "../event/compose-event.ts";
 import {
   type Acks,
   encodeAppend,
@@ -17,8 +18,7 @@ import {
   type RefusalFrame,
   type Welcome,
 } from "../wire/frames.ts";
-import type { ComposedEvent } from "./compose-event.ts";
-import { AuditRejected, AuditUnavailable } from "./errors.ts";
+import { AuditUnavailable } from "./errors.ts";
 
 const FIRST_RETRY_MS = 20;
 const LAST_RETRY_MS = 1_000;

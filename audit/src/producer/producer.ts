@@ -3,15 +3,15 @@ import type { FactType, OperationType } from "@resontech/contracts/audit-catalog
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
+import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 import type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
-import { type ComposedEvent, composeEvent } from "./compose-event.ts";
-import { AuditRejected, AuditUnavailable } from "./errors.ts";
+import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
 export { commitment, committer } from "../event/commitment.ts";
+export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 export type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
-export { type ComposedEvent, composeEvent } from "./compose-event.ts";
-export { AuditRejected, AuditUnavailable } from "./errors.ts";
+export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
 export const ACKNOWLEDGEMENT_TIMEOUT_MS = 2_000;

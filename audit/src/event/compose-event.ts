@@ -1,13 +1,24 @@
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { type Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
 import { disclosureViolation, ruleViolation } from "../decisions/event-rules.ts";
-import { CanonicalError, canonicalJson } from "../event/canonical-json.ts";
-import { isEventType, SCHEMA_SHA256, schemaViolation } from "../event/event-schema.ts";
-import { uuidV7 } from "../event/uuid-v7.ts";
-import { AuditRejected } from "./errors.ts";
+import { CanonicalError, canonicalJson } from "./canonical-json.ts";
+import { isEventType, SCHEMA_SHA256, schemaViolation } from "./event-schema.ts";
+import { uuidV7 } from "./uuid-v7.ts";
 
-/** What auditd adds: `"prod":"<32>"`, `"t_log":"<24>"` and their commas. */
-const ADDED_BY_AUDITD_BYTES = 76;
+/** The event breaks a rule of the log: a fault of the caller's code. `reason` is that of the `audit.rejected` leaf, where one was written. */
+export class AuditRejected extends Error {
+  override readonly name = "AuditRejected";
+  readonly code = "audit_rejected";
+  readonly reason: string;
+
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** What auditd adds: `"prod":"<32>",` and `"t_log":"<24>",`. */
+export const ADDED_BY_AUDITD_BYTES = 80;
 
 /** An event ready to be sent, and to be kept in a row: resent byte for byte, it is the same event. */
 export type ComposedEvent = {

@@ -1,0 +1,272 @@
+/**
+ * The one writer of the log. An event is judged, gets its index and its place in the ledger, and waits for its batch; a commit starts
+ * as soon as none runs, and what arrives meanwhile is the next batch.
+ *
+ * Invariants: nothing is acknowledged before it is durable; indices are given in the order of admission and never reused; after
+ * the first failed write, sync or comparison nothing more is acknowledged (`onFatal`), because only a start from the files can
+ * tell what is durable.
+ */
+import { createHash } from "node:crypto";
+import type { EventType } from "@resontech/contracts/audit-catalogue";
+import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
+import { type Disclosure, MAX_EVENT_DEPTH } from "@resontech/contracts/audit-event";
+import { commitmentsOf, type Refusal } from "../decisions/event-rules.ts";
+import { AUDITD, type Ledger } from "../decisions/ledger.ts";
+import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
+import { canonicalMembers } from "../event/canonical-json.ts";
+import { composeEvent } from "../event/compose-event.ts";
+import { leafText, parseLeaf, sentText } from "../event/leaf.ts";
+import type { LogReader } from "../log/log-reader.ts";
+import { hashLeaf } from "../log/merkle.ts";
+import { TILE_WIDTH } from "../log/tile-layout.ts";
+import type { Wal } from "../log/wal.ts";
+import type { LeafRef } from "../wire/frames.ts";
+import type { DurableLeaf } from "./checkpointer.ts";
+import type { Sidecar } from "./sidecar.ts";
+
+const MAX_BATCH_BYTES = 1_048_576;
+const MAX_REFUSALS_REMEMBERED = 1_024;
+
+/** How a submission ends; exactly one is called, once. */
+export type Answer = {
+  durable: (ref: LeafRef) => void;
+  /** `final`: the sequence did not move; the connection is of no more use. */
+  refused: (refusal: Refusal, final: boolean) => void;
+};
+
+type Entry = DurableLeaf & {
+  index: number;
+  disclosures: (Disclosure & { commitment: string })[];
+  whenDurable: (() => void)[];
+};
+
+type Parts = {
+  boot: string;
+  /** Leaves that the log's files hold; those of `replayed` follow and are durable already. */
+  checkpointSize: number;
+  replayed: readonly Buffer[];
+  ledger: Ledger;
+  wal: Wal;
+  sidecar: Sidecar;
+  reader: LogReader;
+  onDurable: () => void;
+  onFatal: (error: unknown) => void;
+};
+
+export class AuditLog {
+  readonly #parts: Parts;
+  readonly #refusedDigests = new Set<string>();
+  /** Every leaf that no durable checkpoint covers, by index from `#tailStart`. */
+  #tail: Entry[] = [];
+  #tailStart: number;
+  #durableSize: number;
+  #committing: Promise<void> | null = null;
+  #pseq = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#tailStart = parts.checkpointSize;
+    this.#tail = parts.replayed.map((leaf, at) => ({
+      index: parts.checkpointSize + at,
+      leaf,
+      leafHash: hashLeaf(leaf),
+      disclosures: [],
+      whenDurable: [],
+    }));
+    this.#durableSize = parts.checkpointSize + parts.replayed.length;
+  }
+
+  get ledger(): Ledger {
+    return this.#parts.ledger;
+  }
+
+  /** One past the last leaf that was given an index. */
+  get nextIndex(): number {
+    return this.#tailStart + this.#tail.length;
+  }
+
+  get durableSize(): number {
+    return this.#durableSize;
+  }
+
+  /** Durable leaves from `index` on, for the next checkpoint. */
+  durableFrom(index: number): DurableLeaf[] {
+    return this.#tail.slice(index - this.#tailStart, this.#durableSize - this.#tailStart);
+  }
+
+  /** Forgets leaves that a durable checkpoint covers. */
+  covered(size: number): void {
+    this.#tail.splice(0, size - this.#tailStart);
+    this.#tailStart = size;
+  }
+
+  /** Judges what a producer sent in its life `boot`, and answers once that is durable. */
+  submit(prod: string, boot: string, eventBytes: Buffer, disclosureBytes: Buffer, answer: Answer): void {
+    const outcome = readBytes(eventBytes);
+    const { claim } = outcome;
+    const sequence = this.ledger.sequence(prod);
+    const place = claim.boot === boot && claim.pseq !== null ? sequence?.place(claim.pseq) : undefined;
+    if (claim.pseq === null || place === undefined) {
+      const reason = "refusal" in outcome ? outcome.refusal : { reason: "boot", message: "not the life of this connection" };
+      return this.#refuse(prod, claim, eventBytes, reason, false, answer);
+    }
+    if (place === "gap")
+      return this.#refuse(
+        prod,
+        claim,
+        eventBytes,
+        { reason: "pseq_gap", message: "events are missing before this one" },
+        false,
+        answer,
+      );
+    if (place === "repeat") {
+      this.#answerRepeat(prod, boot, claim.pseq, claim, eventBytes, answer).catch(this.#parts.onFatal);
+      return;
+    }
+    if ("refusal" in outcome) return this.#refuse(prod, claim, eventBytes, outcome.refusal, true, answer);
+    const judged = judgeContent(outcome.read, disclosureBytes);
+    if ("refusal" in judged) return this.#refuse(prod, claim, eventBytes, judged.refusal, true, answer);
+    const violation = this.ledger.operationViolation(prod, judged.event);
+    if (violation !== null) return this.#refuse(prod, claim, eventBytes, violation, true, answer);
+    const entry = this.#take(prod, judged.event, outcome.read.members, judged.disclosures);
+    entry.whenDurable.push(() => answer.durable(refOf(entry)));
+  }
+
+  /** Writes an event of auditd's own; resolves once durable. */
+  record<T extends EventType>(draft: Pick<EventDraft<T>, "type" | "object" | "detail">): Promise<LeafRef> {
+    this.#pseq += 1;
+    const composed = composeEvent(
+      { ...draft, phase: "fact", op: crypto.randomUUID(), actor: { sub: AUDITD, kind: "system" } },
+      { boot: this.#parts.boot, pseq: this.#pseq },
+    );
+    const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };
+    const entry = this.#take(AUDITD, event, canonicalMembers({ ...event }, MAX_EVENT_DEPTH), []);
+    return new Promise((resolve) => entry.whenDurable.push(() => resolve(refOf(entry))));
+  }
+
+  /** The leaf at `index`, which must be below {@link nextIndex}. */
+  async readLeaf(index: number): Promise<DurableLeaf> {
+    if (index >= this.#tailStart) return this.#tail[index - this.#tailStart]!;
+    const bundle = Math.floor(index / TILE_WIDTH);
+    const width = Math.min(TILE_WIDTH, this.#tailStart - bundle * TILE_WIDTH);
+    const entries = await this.#parts.reader.readEntries(bundle, width);
+    const leaf = entries[index % TILE_WIDTH]!;
+    return { leaf, leafHash: hashLeaf(leaf) };
+  }
+
+  /** Waits until everything taken is durable. */
+  async flush(): Promise<void> {
+    while (this.#committing !== null) await this.#committing;
+  }
+
+  #take(prod: string, event: object, members: [string, string][], disclosures: readonly Disclosure[]): Entry {
+    const { ledger } = this.#parts;
+    const tLog = ledger.nextLogTime(Date.now());
+    const leaf = Buffer.from(leafText(members, prod, tLog), "utf8");
+    const complete = { ...event, prod, t_log: tLog } as AuditEvent;
+    const commitments = disclosures.length === 0 ? null : commitmentsOf(complete);
+    const entry: Entry = {
+      index: this.nextIndex,
+      leaf,
+      leafHash: hashLeaf(leaf),
+      disclosures: disclosures.map((disclosure) => ({ ...disclosure, commitment: commitments?.get(disclosure.field) ?? "" })),
+      whenDurable: [],
+    };
+    ledger.apply(complete, entry.index, entry.leafHash.toString("hex"));
+    this.#tail.push(entry);
+    this.#committing ??= this.#commitAll();
+    return entry;
+  }
+
+  async #commitAll(): Promise<void> {
+    try {
+      // Let everything that this turn of the event loop brings be in the first batch.
+      await Promise.resolve();
+      while (this.#durableSize < this.nextIndex) await this.#commit(this.#nextBatch());
+      this.#committing = null;
+    } catch (error) {
+      this.#parts.onFatal(error);
+    }
+  }
+
+  #nextBatch(): Entry[] {
+    const batch: Entry[] = [];
+    let bytes = 0;
+    for (let at = this.#durableSize - this.#tailStart; at < this.#tail.length; at++) {
+      const entry = this.#tail[at]!;
+      bytes += entry.leaf.length + 2;
+      if (batch.length > 0 && bytes > MAX_BATCH_BYTES) break;
+      batch.push(entry);
+    }
+    return batch;
+  }
+
+  async #commit(batch: Entry[]): Promise<void> {
+    const { sidecar, wal, onDurable } = this.#parts;
+    const disclosing = batch.filter(({ disclosures }) => disclosures.length > 0);
+    if (disclosing.length > 0) await sidecar.append(disclosing);
+    await wal.append(
+      batch[0]!.index,
+      batch.map(({ leaf }) => leaf),
+    );
+    this.#durableSize += batch.length;
+    for (const { whenDurable } of batch) for (const settle of whenDurable) settle();
+    onDurable();
+  }
+
+  /** The same bytes again get the same index; other bytes under a used number are refused. */
+  async #answerRepeat(prod: string, boot: string, pseq: number, claim: Claim, bytes: Buffer, answer: Answer): Promise<void> {
+    const found = await this.#find(prod, boot, pseq);
+    if (found === null) {
+      this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number was passed over" }, false, answer);
+      return;
+    }
+    const { index, leaf, leafHash, event } = found;
+    const settle = (): void => {
+      if (event.prod === prod && sentText(leaf) === bytes.toString("utf8"))
+        answer.durable({ index, leafHash: leafHash.toString("hex") });
+      else if (event.prod === AUDITD && event.detail?.["sha256"] === sha256(bytes))
+        answer.refused({ reason: String(event.detail["reason"]), message: "refused before" }, false);
+      else this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number has other bytes" }, false, answer);
+    };
+    if (index < this.#durableSize) settle();
+    else this.#tail[index - this.#tailStart]!.whenDurable.push(settle);
+  }
+
+  async #find(prod: string, boot: string, pseq: number): Promise<(DurableLeaf & { index: number; event: AuditEvent }) | null> {
+    const start = this.ledger.sequence(prod)?.locate(pseq);
+    if (start == null) return null;
+    for (let index = start.index; index < this.nextIndex; index++) {
+      const { leaf, leafHash } = await this.readLeaf(index);
+      const event = parseLeaf(leaf);
+      const { detail } = event;
+      if (event.prod === prod && event.boot === boot && event.pseq === pseq) return { index, leaf, leafHash, event };
+      const isRefusal = event.prod === AUDITD && event.type === "audit.rejected" && event.object.id === prod;
+      if (isRefusal && detail?.["taken"] === true && detail["boot"] === boot && detail["pseq"] === pseq)
+        return { index, leaf, leafHash, event };
+    }
+    return null;
+  }
+
+  #refuse(prod: string, claim: Claim, bytes: Buffer, refusal: Refusal, taken: boolean, answer: Answer): void {
+    const digest = sha256(bytes);
+    const refused = (): void => answer.refused(refusal, !taken);
+    if (!taken && this.#refusedDigests.has(`${prod} ${digest}`)) return refused();
+    this.#refusedDigests.add(`${prod} ${digest}`);
+    if (this.#refusedDigests.size > MAX_REFUSALS_REMEMBERED)
+      this.#refusedDigests.delete(this.#refusedDigests.values().next().value ?? "");
+    this.record({
+      type: "audit.rejected",
+      object: { kind: "producer", id: prod },
+      detail: { ...claim, sha256: digest, bytes: bytes.length, reason: refusal.reason, taken },
+    }).then(refused, this.#parts.onFatal);
+  }
+}
+
+function refOf({ index, leafHash }: Entry): LeafRef {
+  return { index, leafHash: leafHash.toString("hex") };
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

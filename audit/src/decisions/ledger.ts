@@ -1,0 +1,149 @@
+/**
+ * What auditd knows of the log besides its tree: where each producer stands, which operations are open, the highest generation.
+ * Pure: admission is judged here and nothing is remembered until {@link Ledger.apply} is told of the leaf, so that replaying the
+ * leaves of a log gives the same ledger as having written them.
+ */
+import { type CatalogueEntry, EVENT_CATALOGUE, type EventType } from "@resontech/contracts/audit-catalogue";
+import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import type { OpenOperation } from "../wire/frames.ts";
+import type { Refusal } from "./event-rules.ts";
+import type { SentEvent } from "./read-event.ts";
+import { type ProducerSnapshot, Sequence } from "./sequence.ts";
+
+export const AUDITD = "auditd";
+const MAX_CLOSED_REMEMBERED = 65_536;
+
+type Opened = { type: EventType; prod: string; family: string; index: number; leafHash: string; t: string; tLog: string };
+
+export type LedgerSnapshot = {
+  tLogMs: number;
+  highestGeneration: number;
+  producers: ProducerSnapshot[];
+  open: [op: string, opened: Opened][];
+  losses: string[];
+};
+
+export class Ledger {
+  readonly #families: ReadonlyMap<string, string>;
+  readonly #sequences = new Map<string, Sequence>();
+  readonly #open = new Map<string, Opened>();
+  /** Operations closed lately, oldest first; the verifier counts over the whole log. */
+  readonly #closed = new Set<string>();
+  readonly #losses = new Set<string>();
+  #tLogMs = 0;
+  #highestGeneration = 0;
+
+  /** @param families family of each producer: its members close each other's operations */
+  constructor(families: ReadonlyMap<string, string>, snapshot?: LedgerSnapshot) {
+    this.#families = families;
+    if (snapshot === undefined) return;
+    this.#tLogMs = snapshot.tLogMs;
+    this.#highestGeneration = snapshot.highestGeneration;
+    for (const producer of snapshot.producers) this.#sequences.set(producer.name, new Sequence(producer));
+    for (const [op, opened] of snapshot.open) this.#open.set(op, opened);
+    for (const loss of snapshot.losses) this.#losses.add(loss);
+  }
+
+  snapshot(): LedgerSnapshot {
+    return {
+      tLogMs: this.#tLogMs,
+      highestGeneration: this.#highestGeneration,
+      producers: [...this.#sequences.values()].map((sequence) => sequence.snapshot()),
+      open: [...this.#open],
+      losses: [...this.#losses],
+    };
+  }
+
+  get highestGeneration(): number {
+    return this.#highestGeneration;
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  sequence(prod: string): Sequence | undefined {
+    return this.#sequences.get(prod);
+  }
+
+  /** Where each producer that ever spoke stands, for the heartbeat. */
+  positions(): { prod: string; boot: string; pseq: number }[] {
+    return [...this.#sequences.values()]
+      .map(({ name, boot, lastPseq }) => ({ prod: name, boot, pseq: lastPseq }))
+      .sort((a, b) => (a.prod < b.prod ? -1 : 1));
+  }
+
+  /** auditd's time for the next leaf: the clock's, never less than the last leaf's. */
+  nextLogTime(nowMs: number): string {
+    return new Date(Math.max(nowMs, this.#tLogMs)).toISOString();
+  }
+
+  /** Whether an operation may be opened or closed by this event. */
+  operationViolation(prod: string, event: SentEvent): Refusal | null {
+    if (event.phase === "fact" || event.phase === "observed") return null;
+    const opened = this.#open.get(event.op);
+    if (event.phase === "requested")
+      return opened === undefined && !this.#closed.has(event.op)
+        ? null
+        : { reason: "operation_exists", message: "an operation is requested once" };
+    if (opened === undefined) return { reason: "operation_unknown", message: "no such operation is open" };
+    if (opened.type !== event.type) return { reason: "operation_type", message: `the operation is a ${opened.type}` };
+    if (opened.family !== this.#family(prod))
+      return { reason: "operation_family", message: "the operation belongs to another family of producers" };
+    return null;
+  }
+
+  openOperations(prod: string, nowMs: number): OpenOperation[] {
+    const family = this.#family(prod);
+    return [...this.#open]
+      .filter(([, opened]) => opened.family === family)
+      .map(([op, { type, prod, index, leafHash, t, tLog }]) => {
+        const { maxOpenMs }: CatalogueEntry = EVENT_CATALOGUE[type];
+        return { op, type, prod, index, leafHash, t, overdue: nowMs - Date.parse(tLog) > maxOpenMs };
+      });
+  }
+
+  /** Whether this loss is in the log already. */
+  knowsLoss(prod: string, index: number, leafHash: string): boolean {
+    return this.#losses.has(`${prod} ${index} ${leafHash}`);
+  }
+
+  /** Takes note of a leaf, in the order of the log. */
+  apply(event: AuditEvent, index: number, leafHash: string): void {
+    this.#tLogMs = Date.parse(event.t_log);
+    const detail = event.detail ?? {};
+    if (event.prod === AUDITD && event.type === "audit.producer.start") this.#startBoot(event.object.id, detail);
+    if (event.prod === AUDITD && event.type === "audit.rejected" && detail["taken"] === true)
+      this.#sequences.get(event.object.id)?.advance(Number(detail["pseq"]), index);
+    if (event.prod === AUDITD && event.type === "audit.lost") {
+      this.#losses.add(`${event.object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
+      this.#sequences.get(event.object.id)?.allowGap();
+    }
+    if (event.type === "admin.coordinator.start")
+      this.#highestGeneration = Math.max(this.#highestGeneration, Number(detail["generation"]));
+    this.#sequences.get(event.prod)?.advance(event.pseq, index);
+    this.#applyOperation(event, index, leafHash);
+  }
+
+  #startBoot(prod: string, detail: Record<string, unknown>): void {
+    const boot = String(detail["boot"]);
+    const firstPseq = Number(detail["first_pseq"]);
+    const known = this.#sequences.get(prod);
+    if (known === undefined)
+      this.#sequences.set(prod, new Sequence({ name: prod, boot, lastPseq: firstPseq - 1, pastBoots: [], marks: [] }));
+    else known.startBoot(boot, firstPseq);
+  }
+
+  #applyOperation(event: AuditEvent, index: number, leafHash: string): void {
+    const { op, type, prod, t, t_log: tLog } = event;
+    if (event.phase === "requested") this.#open.set(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog });
+    else if (event.phase !== "fact" && event.phase !== "observed" && this.#open.delete(op)) {
+      this.#closed.add(op);
+      if (this.#closed.size > MAX_CLOSED_REMEMBERED) this.#closed.delete(this.#closed.values().next().value ?? "");
+    }
+  }
+
+  #family(prod: string): string {
+    return this.#families.get(prod) ?? prod;
+  }
+}

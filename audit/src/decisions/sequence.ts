@@ -1,0 +1,93 @@
+/** Where one producer stands in its current boot, and where in the log to look for its earlier events. */
+
+const MARK_EVERY = 256;
+const MAX_RECENT = 8_192;
+const MAX_PAST_BOOTS = 32;
+
+export type ProducerSnapshot = {
+  name: string;
+  boot: string;
+  lastPseq: number;
+  pastBoots: string[];
+  /** `[pseq, index]` of every 256th event of this boot, ascending. */
+  marks: [pseq: number, index: number][];
+};
+
+export class Sequence {
+  readonly name: string;
+  #boot: string;
+  #lastPseq: number;
+  #pastBoots: string[];
+  #marks: [number, number][];
+  #sinceMark = MARK_EVERY;
+  #gapAllowed = false;
+  readonly #recent = new Map<number, number>();
+
+  constructor({ name, boot, lastPseq, pastBoots, marks }: ProducerSnapshot) {
+    this.name = name;
+    this.#boot = boot;
+    this.#lastPseq = lastPseq;
+    this.#pastBoots = pastBoots;
+    this.#marks = marks;
+  }
+
+  snapshot(): ProducerSnapshot {
+    return { name: this.name, boot: this.#boot, lastPseq: this.#lastPseq, pastBoots: this.#pastBoots, marks: this.#marks };
+  }
+
+  get boot(): string {
+    return this.#boot;
+  }
+
+  get lastPseq(): number {
+    return this.#lastPseq;
+  }
+
+  /** How `pseq` stands to the sequence of the current boot. */
+  place(pseq: number): "next" | "repeat" | "gap" {
+    if (pseq <= this.#lastPseq) return "repeat";
+    return pseq === this.#lastPseq + 1 || this.#gapAllowed ? "next" : "gap";
+  }
+
+  /** False for a life that ended: one seen before, or a database generation below the current one. */
+  admitsBoot(boot: string): boolean {
+    if (boot === this.#boot) return true;
+    const isOlderGeneration = /^[0-9]+$/.test(boot) && /^[0-9]+$/.test(this.#boot) && Number(boot) < Number(this.#boot);
+    return !isOlderGeneration && !this.#pastBoots.includes(boot);
+  }
+
+  startBoot(boot: string, firstPseq: number): void {
+    this.#pastBoots = [...this.#pastBoots, this.#boot].slice(-MAX_PAST_BOOTS);
+    this.#boot = boot;
+    this.#lastPseq = firstPseq - 1;
+    this.#marks = [];
+    this.#sinceMark = MARK_EVERY;
+    this.#gapAllowed = false;
+    this.#recent.clear();
+  }
+
+  advance(pseq: number, index: number): void {
+    this.#lastPseq = pseq;
+    this.#gapAllowed = false;
+    if (this.#sinceMark >= MARK_EVERY) {
+      this.#marks.push([pseq, index]);
+      this.#sinceMark = 0;
+    }
+    this.#sinceMark += 1;
+    this.#recent.set(pseq, index);
+    if (this.#recent.size > MAX_RECENT) this.#recent.delete(this.#recent.keys().next().value ?? 0);
+  }
+
+  /** After a loss was logged the producer goes on wherever it stands. */
+  allowGap(): void {
+    this.#gapAllowed = true;
+  }
+
+  /** The index of an earlier event, or an index at or before it from which to search onwards; null when there is none. */
+  locate(pseq: number): { index: number; exact: boolean } | null {
+    const recent = this.#recent.get(pseq);
+    if (recent !== undefined) return { index: recent, exact: true };
+    const mark = this.#marks.findLast(([marked]) => marked <= pseq);
+    return mark === undefined ? null : { index: mark[1], exact: mark[0] === pseq };
+  }
+}

@@ -1,0 +1,61 @@
+/** Reads what a stopped auditd left in its write-ahead log. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LogDamagedError } from "./log-reader.ts";
+import { segmentFiles } from "./wal.ts";
+import { decodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
+
+export type WalContent = {
+  /** Leaves from `checkpointSize` on. */
+  leaves: Buffer[];
+  /** An incomplete last batch, which nobody was told is durable. */
+  cut: { index: number; bytes: number } | null;
+  /** The segments read; they may go once a checkpoint covers the leaves. */
+  segments: string[];
+};
+
+/**
+ * @throws {@link LogDamagedError} when a batch is bad that is not the last, when the log ends below the checkpoint, or when
+ *   batches are missing
+ */
+export async function readWal(folder: string, checkpointSize: number): Promise<WalContent> {
+  const segments = await segmentFiles(folder);
+  const leaves: Buffer[] = [];
+  let end: number | null = null;
+  let cut: WalContent["cut"] = null;
+  for (const name of segments) {
+    const segment = await readFile(join(folder, name));
+    let at = 0;
+    for (let found = decodeBatch(segment, at); found !== null; found = decodeBatch(segment, at)) {
+      const { firstIndex, leaves: batch } = found.batch;
+      if (cut !== null) throw new LogDamagedError(cut.index, "a batch of the write-ahead log is bad, and others follow it");
+      if (end !== null && firstIndex !== end) throw new LogDamagedError(end, "batches of the write-ahead log are missing");
+      if (end === null && firstIndex > checkpointSize)
+        throw new LogDamagedError(checkpointSize, "leaves between the checkpoint and the write-ahead log are missing");
+      end = firstIndex + batch.length;
+      leaves.push(...batch.slice(Math.max(0, checkpointSize - firstIndex)));
+      at += found.frameBytes;
+    }
+    const bytes = lastNonZero(segment) + 1 - at;
+    if (bytes <= 0) continue;
+    const index = end ?? checkpointSize;
+    if (cut !== null || hasBatchAfter(segment, at))
+      throw new LogDamagedError(cut?.index ?? index, "a batch of the write-ahead log is bad, and others follow it");
+    cut = { index, bytes };
+  }
+  if (end !== null && end < checkpointSize)
+    throw new LogDamagedError(end, `the write-ahead log ends below the checkpoint of ${checkpointSize} leaves`);
+  return { leaves, cut, segments };
+}
+
+function lastNonZero(segment: Buffer): number {
+  let at = segment.length - 1;
+  while (at >= 0 && segment[at] === 0) at -= 1;
+  return at;
+}
+
+function hasBatchAfter(segment: Buffer, bad: number): boolean {
+  for (let at = bad + FRAME_ALIGNMENT; at < segment.length; at += FRAME_ALIGNMENT)
+    if (decodeBatch(segment, at) !== null) return true;
+  return false;
+}
