@@ -82,9 +82,11 @@ export function certificateProfile(identity: FederationIdentity): CertificatePro
     case "client":
       return leaf({ commonName: identity.site, organization: identity.org }, [identity.site], ["clientAuth"]);
     case "submitter":
-      return leaf({ commonName: SUBMITTER_NAME, organization: identity.org, unstructuredName: SUBMITTER_ROLE }, SUBMITTER_NAME, [
-        "clientAuth",
-      ]);
+      return leaf(
+        { commonName: SUBMITTER_NAME, organization: identity.org, unstructuredName: SUBMITTER_ROLE },
+        [SUBMITTER_NAME],
+        ["clientAuth"],
+      );
   }
 }
 
