@@ -1,0 +1,31 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { command } from "../cache/command.ts";
+import type { StepCache } from "../cache/step-cache.ts";
+import type { WheelPin } from "../lock/lock-file.ts";
+
+/** Fetches a set of wheels; pip refuses any file whose SHA-256 is not the pinned one. Answers the folder with the wheels. */
+export async function fetchWheels(cache: StepCache, set: string, pins: readonly WheelPin[]): Promise<string> {
+  return await cache.step(`fetch wheels ${set}`, { pins }, async (into) => {
+    const requirements = join(into, "requirements.txt");
+    writeFileSync(requirements, pins.map((pin) => `${pin.name}==${pin.version} --hash=sha256:${pin.sha256}\n`).join(""));
+    await command("python3", [
+      "-m",
+      "pip",
+      "download",
+      "--quiet",
+      "--disable-pip-version-check",
+      "--no-deps",
+      "--only-binary=:all:",
+      "--python-version=3.11",
+      "--platform=manylinux_2_28_x86_64",
+      "--platform=manylinux_2_17_x86_64",
+      "--platform=manylinux2014_x86_64",
+      "--require-hashes",
+      "--dest",
+      into,
+      "--requirement",
+      requirements,
+    ]);
+  });
+}

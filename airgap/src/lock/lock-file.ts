@@ -1,0 +1,89 @@
+/** `airgap/lock.json`: every engine and package by version and digest. Nothing is fetched that is not in it. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+
+const closed = { additionalProperties: false } as const;
+const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+
+/** A Debian package; `size` in bytes. */
+export const DebianPin = Type.Object({ name: Type.String(), version: Type.String(), sha256: Sha256, size: Type.Integer() }, closed);
+export type DebianPin = Static<typeof DebianPin>;
+
+/** A wheel of PyPI by file name. */
+export const WheelPin = Type.Object({ name: Type.String(), version: Type.String(), file: Type.String(), sha256: Sha256 }, closed);
+export type WheelPin = Static<typeof WheelPin>;
+
+const Provenance = { version: Type.String(), licence: Type.String() };
+
+export const LockFile = Type.Object(
+  {
+    formatVersion: Type.Literal(1),
+    /** Version of the release that this lock makes. */
+    version: Type.String(),
+    /** Seconds; every file of an image or archive carries this time at most. */
+    sourceDateEpoch: Type.Integer(),
+    /** Go programs. `sum` is the module's h1 hash as go.sum states it; a recipe has its own go.sum instead. */
+    go: Type.Record(
+      Type.String(),
+      Type.Object({ ...Provenance, package: Type.String(), module: Type.String(), sum: Type.Union([Type.String(), Type.Null()]) }, closed),
+    ),
+    /** npm packages taken as they are from the locked workspace tree. */
+    npm: Type.Record(Type.String(), Type.Object({ ...Provenance, package: Type.String(), file: Type.String(), sha256: Sha256 }, closed)),
+    maven: Type.Record(Type.String(), Type.Object({ ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 }, closed)),
+    /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`. */
+    pypi: Type.Record(Type.String(), Type.Array(WheelPin)),
+    /** Packages by root: `python`, `postgres`, `keycloak`. */
+    deb: Type.Record(Type.String(), Type.Array(DebianPin)),
+  },
+  closed,
+);
+export type LockFile = Static<typeof LockFile>;
+
+/** The lock or its overlay can't be read. */
+export class LockInvalidError extends Error {
+  readonly code = "lock_invalid";
+}
+
+/** A pinned Debian package is no longer served; mirrors keep only the newest. */
+export class LockStaleError extends Error {
+  readonly code = "LOCK_STALE";
+  /** `name`, pinned version, version that is served now (null: none). */
+  readonly changes: readonly { name: string; pinned: string; served: string | null }[];
+
+  constructor(changes: readonly { name: string; pinned: string; served: string | null }[]) {
+    super(
+      `the lock pins packages that are no longer served:\n${changes.map((c) => `  ${c.name} ${c.pinned} → ${c.served ?? "gone"}`).join("\n")}\n` +
+        "run `airgap lock refresh`, review the change and commit it",
+    );
+    this.changes = changes;
+  }
+}
+
+const room = join(import.meta.dirname, "..", "..");
+export const LOCK_FILE = join(room, "lock.json");
+/** Untracked pins of Debian packages that replace the committed ones on a development machine; a release build never reads it. */
+export const OVERLAY_FILE = join(room, "lock.local.json");
+
+/** Reads the lock, and the overlay's Debian pins over it when `overlay` is set and the overlay was made from this very lock. */
+export function readLock(overlay: boolean): LockFile {
+  const lock = parse(LOCK_FILE, LockFile);
+  if (!overlay || !existsSync(OVERLAY_FILE)) return lock;
+  const local = parse(OVERLAY_FILE, Type.Object({ of: Type.String(), deb: LockFile.properties.deb }, closed));
+  return local.of === JSON.stringify(lock.deb) ? { ...lock, deb: local.deb } : lock;
+}
+
+function parse<T extends Type.TSchema>(file: string, schema: T): Static<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new LockInvalidError(`${file} can't be read: ${String(error)}`, { cause: error });
+  }
+  if (!Value.Check(schema, value)) {
+    const first = Value.Errors(schema, value)[0];
+    throw new LockInvalidError(`${file}: ${first?.instancePath ?? ""} ${first?.message ?? "is not a lock"}`);
+  }
+  return value;
+}
