@@ -27,11 +27,21 @@ import type { Sidecar } from "./sidecar.ts";
 const MAX_BATCH_BYTES = 1_048_576;
 const MAX_REFUSALS_REMEMBERED = 1_024;
 
+/** What auditd says of itself and its producers; no producer may say it. */
+const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
+  "audit.producer.start",
+  "audit.wal.cut",
+  "audit.rejected",
+  "audit.lost",
+  "audit.disk",
+  "audit.heartbeat",
+]);
+
 /** How a submission ends; exactly one is called, once. */
 export type Answer = {
-  durable: (ref: LeafRef) => void;
-  /** `final`: the sequence did not move; the connection is of no more use. */
-  refused: (refusal: Refusal, final: boolean) => void;
+  durable: (pseq: number, ref: LeafRef) => void;
+  /** `final`: the sequence did not move; the connection is of no more use. `pseq` is null when it can't be read. */
+  refused: (pseq: number | null, refusal: Refusal, final: boolean) => void;
 };
 
 type Entry = DurableLeaf & {
@@ -126,10 +136,11 @@ export class AuditLog {
     if ("refusal" in outcome) return this.#refuse(prod, claim, eventBytes, outcome.refusal, true, answer);
     const judged = judgeContent(outcome.read, disclosureBytes);
     if ("refusal" in judged) return this.#refuse(prod, claim, eventBytes, judged.refusal, true, answer);
-    const violation = this.ledger.operationViolation(prod, judged.event);
+    const violation = reservedViolation(judged.event.type) ?? this.ledger.operationViolation(prod, judged.event);
     if (violation !== null) return this.#refuse(prod, claim, eventBytes, violation, true, answer);
+    const { pseq } = judged.event;
     const entry = this.#take(prod, judged.event, outcome.read.members, judged.disclosures);
-    entry.whenDurable.push(() => answer.durable(refOf(entry)));
+    entry.whenDurable.push(() => answer.durable(pseq, refOf(entry)));
   }
 
   /** Writes an event of auditd's own; resolves once durable. */
@@ -224,9 +235,9 @@ export class AuditLog {
     const { index, leaf, leafHash, event } = found;
     const settle = (): void => {
       if (event.prod === prod && sentText(leaf) === bytes.toString("utf8"))
-        answer.durable({ index, leafHash: leafHash.toString("hex") });
+        answer.durable(pseq, { index, leafHash: leafHash.toString("hex") });
       else if (event.prod === AUDITD && event.detail?.["sha256"] === sha256(bytes))
-        answer.refused({ reason: String(event.detail["reason"]), message: "refused before" }, false);
+        answer.refused(pseq, { reason: String(event.detail["reason"]), message: "refused before" }, false);
       else this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number has other bytes" }, false, answer);
     };
     if (index < this.#durableSize) settle();
@@ -250,7 +261,7 @@ export class AuditLog {
 
   #refuse(prod: string, claim: Claim, bytes: Buffer, refusal: Refusal, taken: boolean, answer: Answer): void {
     const digest = sha256(bytes);
-    const refused = (): void => answer.refused(refusal, !taken);
+    const refused = (): void => answer.refused(claim.pseq, refusal, !taken);
     if (!taken && this.#refusedDigests.has(`${prod} ${digest}`)) return refused();
     this.#refusedDigests.add(`${prod} ${digest}`);
     if (this.#refusedDigests.size > MAX_REFUSALS_REMEMBERED)
@@ -261,6 +272,10 @@ export class AuditLog {
       detail: { ...claim, sha256: digest, bytes: bytes.length, reason: refusal.reason, taken },
     }).then(refused, this.#parts.onFatal);
   }
+}
+
+function reservedViolation(type: EventType): Refusal | null {
+  return RESERVED_TYPES.has(type) ? { reason: "reserved_type", message: `${type} is auditd's own` } : null;
 }
 
 function refOf({ index, leafHash }: Entry): LeafRef {

@@ -10,7 +10,7 @@ import { setImmediate } from "node:timers/promises";
 import { syncFolder, writeImmutable } from "./durable-file.ts";
 import { encodeEntries } from "./entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "./log-reader.ts";
-import { Frontier, fullTileRoot, hashLeaf } from "./merkle.ts";
+import { type Frontier, fullTileRoot, hashLeaf } from "./merkle.ts";
 import { TILE_WIDTH, type TileName, tilePath } from "./tile-layout.ts";
 
 type PlannedFile = { name: TileName; content: Buffer };

@@ -1,0 +1,48 @@
+import { createPrivateKey } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { Compile } from "typebox/compile";
+import { Default } from "typebox/value";
+import { type NoteSigner, noteSigner } from "../log/signed-note.ts";
+
+/** The configuration, or the key, is not what it must be; auditd does not start. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly code = "config_invalid";
+}
+
+const validator = Compile(AuditdConfig);
+
+/** @throws {@link ConfigError} naming the key that is wrong */
+export async function loadConfig(file: string): Promise<AuditdConfig> {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const config: unknown = Default(AuditdConfig, raw);
+  if (!validator.Check(config)) {
+    const [first] = validator.Errors(config);
+    throw new ConfigError(`${file}: ${first?.instancePath || "/"} ${first?.message ?? "is wrong"}`);
+  }
+  for (const key of ["name", "socket"] as const) {
+    const values = config.producers.map((producer) => producer[key]);
+    if (new Set(values).size !== values.length) throw new ConfigError(`${file}: /producers: two have one ${key}`);
+  }
+  if (config.producers.some(({ name }) => name === "auditd"))
+    throw new ConfigError(`${file}: /producers: "auditd" is its own name`);
+  return config;
+}
+
+/** @throws {@link ConfigError} when the key is missing, open to others, or not Ed25519 */
+export async function loadSigner({ keyFile, origin }: AuditdConfig): Promise<NoteSigner> {
+  try {
+    if (((await stat(keyFile)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
+    const key = createPrivateKey(await readFile(keyFile));
+    if (key.asymmetricKeyType !== "ed25519") throw new Error("is no Ed25519 key");
+    return noteSigner(origin, key);
+  } catch (error) {
+    throw new ConfigError(`${keyFile}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

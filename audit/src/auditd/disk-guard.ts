@@ -1,0 +1,73 @@
+/**
+ * Watches the disk of the log. Near its end auditd asks for drain; nearer still it gives up ballast, step by step, so that what runs
+ * can end, people can sign in and the log can be exported.
+ */
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rename, statfs, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { syncFolder } from "../log/durable-file.ts";
+
+const CHUNK = Buffer.alloc(1_048_576);
+const STEP_NAME = /^[0-9]{6}\.zero$/;
+/** Fewer free inodes than this drain too: a checkpoint makes files. */
+const MIN_FREE_INODES = 4_096;
+
+export type DiskState = { freeBytes: number; ballastBytes: number; draining: boolean };
+
+export class DiskGuard {
+  readonly #logDir: string;
+  readonly #folder: string;
+  readonly #wantedSteps: number;
+  readonly #stepBytes: number;
+  /** What the write path needs for its next segment and checkpoint. */
+  readonly #neededBytes: number;
+
+  constructor(options: { logDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number }) {
+    this.#logDir = options.logDir;
+    this.#folder = join(options.logDir, "ballast");
+    this.#stepBytes = options.ballastStepBytes;
+    this.#wantedSteps = Math.ceil(options.ballastBytes / options.ballastStepBytes);
+    this.#neededBytes = 2 * options.segmentBytes;
+  }
+
+  /** Gives up or takes back at most one step of ballast, and says how the disk stands. */
+  async check(): Promise<DiskState> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const steps = (await readdir(this.#folder)).filter((name) => STEP_NAME.test(name)).sort();
+    const { freeBytes, inodesLow } = await this.#free();
+    const drainBelow = 2 * Math.max(this.#wantedSteps * this.#stepBytes, this.#neededBytes);
+    const held = steps.length * this.#stepBytes;
+    const last = steps.at(-1);
+    if (freeBytes < this.#neededBytes && last !== undefined) {
+      await unlink(join(this.#folder, last));
+      await syncFolder(this.#folder);
+      return { freeBytes: freeBytes + this.#stepBytes, ballastBytes: held - this.#stepBytes, draining: true };
+    }
+    if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
+      await this.#fill(steps.length);
+      return { freeBytes: freeBytes - this.#stepBytes, ballastBytes: held + this.#stepBytes, draining: inodesLow };
+    }
+    return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
+  }
+
+  async #free(): Promise<{ freeBytes: number; inodesLow: boolean }> {
+    const { bavail, bsize, ffree, files } = await statfs(this.#logDir);
+    // File systems without a fixed number of inodes report none at all.
+    return { freeBytes: bavail * bsize, inodesLow: files > 0 && ffree < MIN_FREE_INODES };
+  }
+
+  /** Written zeros: Node has no fallocate, and a sparse file holds nothing back. */
+  async #fill(step: number): Promise<void> {
+    const path = join(this.#folder, `${String(step).padStart(6, "0")}.zero`);
+    const handle = await open(`${path}.new`, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+    try {
+      for (let at = 0; at < this.#stepBytes; at += CHUNK.length)
+        await handle.write(CHUNK, 0, Math.min(CHUNK.length, this.#stepBytes - at), at);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${path}.new`, path);
+    await syncFolder(this.#folder);
+  }
+}

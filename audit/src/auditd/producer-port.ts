@@ -1,0 +1,99 @@
+/**
+ * One producer's socket. Which producer speaks is the socket's to say, and who may open it the folder's: 0750, the producer's group.
+ *
+ * One life at a time: a connection of another boot waits until the current one ends; the same boot again replaces its connection.
+ */
+import { chmod, chown, lstat, rm, stat } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { Logger } from "pino";
+import { encodeJsonFrame, FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from "../wire/frames.ts";
+import { ProducerSession, type SessionHost } from "./producer-session.ts";
+
+type ProducerConfig = AuditdConfig["producers"][number];
+
+export class ProducerPort {
+  readonly #config: ProducerConfig;
+  readonly #host: SessionHost;
+  readonly #log: Logger;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #current: ProducerSession | null = null;
+  #waiting: ProducerSession[] = [];
+
+  constructor(config: ProducerConfig, host: SessionHost, log: Logger) {
+    this.#config = config;
+    this.#host = host;
+    this.#log = log.child({ producer: config.name });
+    this.#server = createServer((socket) => this.#accept(socket));
+  }
+
+  /** @throws when the folder is open to others, or the socket can't have its group */
+  async listen(): Promise<void> {
+    const { socket: path, gid } = this.#config;
+    const folder = await stat(dirname(path));
+    if ((folder.mode & 0o007) !== 0) throw new Error(`${dirname(path)} is open to others: its mode must be 0750`);
+    await rm(path, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(path, resolve);
+    });
+    await chmod(path, 0o660);
+    if (gid !== null && (await lstat(path)).gid !== gid) await chown(path, -1, gid);
+  }
+
+  announce(draining: boolean): void {
+    this.#current?.announce(draining);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) {
+      socket.write(encodeJsonFrame(FRAME.goodbye, { reason: "stopping", message: "auditd stops" }));
+      socket.destroySoon();
+    }
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #accept(socket: Socket): void {
+    const reader = new FrameReader(MAX_PRODUCER_FRAME_BYTES);
+    const session = new ProducerSession(this.#config.name, socket, this.#host, () => this.#claim(session));
+    this.#sockets.add(socket);
+    socket.on("data", (chunk: Buffer) => {
+      try {
+        for (const { kind, payload } of reader.push(chunk)) session.receive(kind, payload);
+      } catch (error) {
+        this.#log.warn({ err: error }, "connection dropped");
+        socket.destroy();
+      }
+    });
+    socket.on("error", (error) => this.#log.info({ err: error }, "connection failed"));
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      this.#ended(session);
+    });
+  }
+
+  /** A session that has said hello wants to speak. */
+  #claim(session: ProducerSession): void {
+    if (this.#current !== null && this.#current.boot !== session.boot) {
+      this.#waiting.push(session);
+      return;
+    }
+    this.#current?.replaced();
+    this.#begin(session);
+  }
+
+  #ended(session: ProducerSession): void {
+    this.#waiting = this.#waiting.filter((other) => other !== session);
+    if (this.#current !== session) return;
+    this.#current = null;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#begin(next);
+  }
+
+  #begin(session: ProducerSession): void {
+    this.#current = session;
+    session.begin().catch((error: unknown) => this.#host.onFatal(error));
+  }
+}

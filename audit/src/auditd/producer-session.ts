@@ -1,0 +1,175 @@
+import type { Socket } from "node:net";
+import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { type Acks, encodeJsonFrame, FRAME, type FrameKind, type LogStatus, splitAppend, type Welcome } from "../wire/frames.ts";
+import type { AuditLog } from "./audit-log.ts";
+
+/** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
+const MAX_UNANSWERED = 4_096;
+
+const closed = { additionalProperties: false } as const;
+const SafeCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const HelloSchema = Type.Object(
+  {
+    v: Type.Literal(1),
+    boot: Boot,
+    firstPseq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    highestAck: Type.Optional(Type.Object({ index: SafeCount, leafHash: Sha256Hex }, closed)),
+  },
+  closed,
+);
+const QuerySchema = Type.Union([
+  Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("status") }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("cover"), index: SafeCount }, closed),
+]);
+const isHello = Compile(HelloSchema);
+const isQuery = Compile(QuerySchema);
+
+/** What a session needs of auditd. */
+export type SessionHost = {
+  log: AuditLog;
+  cover: (index: number) => Promise<number>;
+  status: () => LogStatus;
+  /** A producer holds an acknowledgement that the log does not bear out: from now on, drain. */
+  onLoss: () => void;
+  onFatal: (error: unknown) => void;
+};
+
+/** One connection: hello, then events and queries. */
+export class ProducerSession {
+  readonly #prod: string;
+  readonly #socket: Socket;
+  readonly #host: SessionHost;
+  readonly #onHello: () => void;
+  #hello: Static<typeof HelloSchema> | null = null;
+  #isWelcome = false;
+  #unanswered = 0;
+  #acks: Acks = [];
+
+  constructor(prod: string, socket: Socket, host: SessionHost, onHello: () => void) {
+    this.#prod = prod;
+    this.#socket = socket;
+    this.#host = host;
+    this.#onHello = onHello;
+  }
+
+  get boot(): string {
+    return this.#hello?.boot ?? "";
+  }
+
+  /** @throws for what no producer of ours sends; the connection must then be dropped */
+  receive(kind: number, payload: Buffer): void {
+    if (kind === FRAME.hello && this.#hello === null) {
+      const hello: unknown = JSON.parse(payload.toString("utf8"));
+      if (!isHello.Check(hello)) throw new Error("a hello that is none");
+      this.#hello = hello;
+      this.#onHello();
+    } else if (kind === FRAME.append && this.#isWelcome) this.#append(payload);
+    else if (kind === FRAME.query && this.#isWelcome) this.#query(JSON.parse(payload.toString("utf8")));
+    else throw new Error(`a frame of kind ${kind} at the wrong time`);
+  }
+
+  /** It is this session's turn: admits its boot, judges its highest acknowledgement, welcomes it. */
+  async begin(): Promise<void> {
+    const hello = this.#hello!;
+    const { log } = this.#host;
+    const known = log.ledger.sequence(this.#prod);
+    if (known !== undefined && !known.admitsBoot(hello.boot))
+      return this.#goodbye("boot_superseded", "this life of the producer has ended");
+    if (known?.boot !== hello.boot)
+      await log.record({
+        type: "audit.producer.start",
+        object: { kind: "producer", id: this.#prod },
+        detail: {
+          boot: hello.boot,
+          first_pseq: hello.firstPseq,
+          prev_boot: known?.boot ?? null,
+          prev_pseq: known?.lastPseq ?? 0,
+        },
+      });
+    if (hello.highestAck !== undefined) await this.#judgeHighestAck(hello.highestAck.index, hello.highestAck.leafHash);
+    this.#isWelcome = true;
+    const lastPseq = log.ledger.sequence(this.#prod)?.lastPseq ?? 0;
+    this.#send(FRAME.welcome, { prod: this.#prod, lastPseq, draining: this.#host.status().draining } satisfies Welcome);
+  }
+
+  announce(draining: boolean): void {
+    if (this.#isWelcome) this.#send(FRAME.state, { draining });
+  }
+
+  replaced(): void {
+    this.#goodbye("replaced", "a newer connection of the same life");
+  }
+
+  async #judgeHighestAck(index: number, leafHash: string): Promise<void> {
+    const { log, onLoss } = this.#host;
+    const isHeld = index < log.durableSize && (await log.readLeaf(index)).leafHash.toString("hex") === leafHash;
+    if (isHeld) return;
+    if (!log.ledger.knowsLoss(this.#prod, index, leafHash))
+      await log.record({
+        type: "audit.lost",
+        object: { kind: "producer", id: this.#prod },
+        detail: { index, leaf_sha256: leafHash, size: log.durableSize },
+      });
+    onLoss();
+  }
+
+  #append(payload: Buffer): void {
+    const parts = splitAppend(payload);
+    if (parts === null) throw new Error("an append whose lengths do not fit");
+    this.#unanswered += 1;
+    if (this.#unanswered >= MAX_UNANSWERED) this.#socket.pause();
+    this.#host.log.submit(this.#prod, this.boot, parts.event, parts.disclosures, {
+      durable: (pseq, { index, leafHash }) => {
+        this.#answered();
+        if (this.#acks.push([pseq, index, leafHash]) === 1) queueMicrotask(() => this.#sendAcks());
+      },
+      refused: (pseq, { reason, message }, final) => {
+        this.#answered();
+        this.#sendAcks();
+        this.#send(FRAME.refusal, { pseq: pseq ?? 0, reason, message });
+        if (final) this.#goodbye(reason, message);
+      },
+    });
+  }
+
+  #query(query: unknown): void {
+    if (!isQuery.Check(query)) throw new Error("a query that is none");
+    const { log, cover, status } = this.#host;
+    switch (query.verb) {
+      case "open-operations":
+        return this.#send(FRAME.reply, { id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
+      case "status":
+        return this.#send(FRAME.reply, { id: query.id, ...status() });
+      case "cover":
+        if (query.index >= log.nextIndex) throw new Error("a wait for a leaf that is not there");
+        cover(query.index).then(
+          (checkpointSize) => this.#send(FRAME.reply, { id: query.id, checkpointSize }),
+          () => this.#socket.destroySoon(),
+        );
+    }
+  }
+
+  #answered(): void {
+    this.#unanswered -= 1;
+    if (this.#unanswered < MAX_UNANSWERED / 2 && this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  #sendAcks(): void {
+    if (this.#acks.length === 0) return;
+    const acks = this.#acks;
+    this.#acks = [];
+    this.#send(FRAME.acks, acks);
+  }
+
+  #goodbye(reason: string, message: string): void {
+    this.#send(FRAME.goodbye, { reason, message });
+    this.#socket.destroySoon();
+  }
+
+  #send(kind: FrameKind, payload: unknown): void {
+    if (this.#socket.writable) this.#socket.write(encodeJsonFrame(kind, payload));
+  }
+}

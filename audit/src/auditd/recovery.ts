@@ -1,0 +1,66 @@
+/** What a start reads before anything is written: checkpoint, tree, leaves, write-ahead log. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ledger } from "../decisions/ledger.ts";
+import { parseLeaf } from "../event/leaf.ts";
+import { LogDamagedError, LogReader } from "../log/log-reader.ts";
+import { hashLeaf } from "../log/merkle.ts";
+import { type NoteSigner, openCheckpoint } from "../log/signed-note.ts";
+import { TILE_WIDTH } from "../log/tile-layout.ts";
+import { checkEntries, TreeWriter } from "../log/tree-writer.ts";
+import { readWal, type WalContent } from "../log/wal-recovery.ts";
+import { loadLedger } from "./ledger-file.ts";
+
+export type Recovered = { tree: TreeWriter; ledger: Ledger; wal: WalContent };
+
+/**
+ * Takes the log up from its files.
+ * @throws {@link LogDamagedError} when they do not bear out the last checkpoint, or the write-ahead log is bad anywhere but at its end
+ */
+export async function recover(logDir: string, signer: NoteSigner, families: ReadonlyMap<string, string>): Promise<Recovered> {
+  const note = await readFile(join(logDir, "checkpoint"), "utf8").catch((error: unknown) => {
+    throw new LogDamagedError(0, `the checkpoint can't be read (${String(error)}); a log is made only by \`init\``);
+  });
+  const checkpoint = openCheckpoint(note, signer);
+  if (checkpoint === null) throw new LogDamagedError(0, "the checkpoint is not signed by this log's key");
+  const wal = await readWal(join(logDir, "wal"), checkpoint.size);
+  const tree = await TreeWriter.open(logDir, checkpoint.size);
+  if (!tree.root().equals(checkpoint.root))
+    throw new LogDamagedError(0, `the tiles do not give the root of the checkpoint of ${checkpoint.size} leaves`);
+  const ledger = await rebuildLedger(logDir, signer.name, checkpoint.size, families);
+  for (const [at, leaf] of wal.leaves.entries()) apply(ledger, leaf, checkpoint.size + at);
+  return { tree, ledger, wal };
+}
+
+async function rebuildLedger(
+  logDir: string,
+  origin: string,
+  size: number,
+  families: ReadonlyMap<string, string>,
+): Promise<Ledger> {
+  const reader = new LogReader(logDir);
+  const saved = await loadLedger(logDir);
+  const usable = saved !== null && saved.origin === origin && saved.size <= size && (await holdsLast(reader, size, saved));
+  const ledger = new Ledger(families, usable ? saved.ledger : undefined);
+  const from = usable ? saved.size : 0;
+  for (let bundle = Math.floor(from / TILE_WIDTH); bundle * TILE_WIDTH < size; bundle++) {
+    const first = bundle * TILE_WIDTH;
+    const width = Math.min(TILE_WIDTH, size - first);
+    const entries = await reader.readEntries(bundle, width);
+    checkEntries(entries, await reader.readHashes(0, bundle, width), first);
+    for (const [at, leaf] of entries.entries()) if (first + at >= from) apply(ledger, leaf, first + at);
+  }
+  return ledger;
+}
+
+async function holdsLast(reader: LogReader, size: number, saved: { size: number; lastLeafHash: string }): Promise<boolean> {
+  if (saved.size === 0) return true;
+  const index = saved.size - 1;
+  const bundle = Math.floor(index / TILE_WIDTH);
+  const hashes = await reader.readHashes(0, bundle, Math.min(TILE_WIDTH, size - bundle * TILE_WIDTH));
+  return hashes[index % TILE_WIDTH]!.toString("hex") === saved.lastLeafHash;
+}
+
+function apply(ledger: Ledger, leaf: Buffer, index: number): void {
+  ledger.apply(parseLeaf(leaf), index, hashLeaf(leaf).toString("hex"));
+}

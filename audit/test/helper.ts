@@ -1,0 +1,134 @@
+/** A real auditd as its own process, on a folder of the test's own. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { Test } from "tap";
+
+const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
+const ORIGIN = "box.audit.acme/2026";
+
+export class AuditdFixture {
+  readonly root: string;
+  readonly config: AuditdConfig;
+  readonly configFile: string;
+  #child: ChildProcess | null = null;
+  #output = "";
+
+  constructor(root: string, changes: Partial<AuditdConfig> = {}) {
+    this.root = root;
+    mkdirSync(join(root, "run"), { recursive: true });
+    chmodSync(join(root, "run"), 0o750);
+    this.config = {
+      origin: ORIGIN,
+      logDir: join(root, "log"),
+      keyFile: join(root, "log.key"),
+      policyFile: join(root, "audit.policy"),
+      producers: ["coordinator-gate", "coordinator-record", "appliance"].map((name) => ({
+        name,
+        family: name.split("-")[0]!,
+        socket: join(root, "run", `${name}.sock`),
+        gid: null,
+      })),
+      segmentBytes: 2_097_152,
+      ballastBytes: 0,
+      ballastStepBytes: 1_048_576,
+      checkpointMs: 100,
+      heartbeatMs: 60_000,
+      logLevel: "info",
+      ...changes,
+    };
+    this.configFile = join(root, "auditd.json");
+    writeFileSync(this.configFile, JSON.stringify(this.config));
+  }
+
+  init(): { origin: string; verifierKey: string; policySha256: string; created: boolean } {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "init", "--config", this.configFile], {
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`init: ${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  /** Resolves when it listens; rejects with its output when it ends before. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = child;
+    this.#output = "";
+    const listening = Promise.withResolvers<void>();
+    const take = (chunk: Buffer): void => {
+      this.#output += chunk.toString("utf8");
+      if (this.#output.includes('"msg":"listening"')) listening.resolve();
+    };
+    child.stdout.on("data", take);
+    child.stderr.on("data", take);
+    child.on("close", (code) => listening.reject(new Error(`auditd ended with ${code}: ${this.#output}`)));
+    await listening.promise;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code] = await ended;
+    return code as number | null;
+  }
+
+  /** Waits until the process has ended of itself. */
+  async ended(timeoutMs: number): Promise<number | null> {
+    const child = this.#child!;
+    if (child.exitCode === null && child.signalCode === null)
+      await Promise.race([
+        once(child, "exit"),
+        sleep(timeoutMs, undefined, { ref: false }).then(() => Promise.reject(new Error("still running"))),
+      ]);
+    return child.exitCode;
+  }
+
+  socket(name: string): string {
+    return join(this.root, "run", `${name}.sock`);
+  }
+
+  checkpointSize(): number {
+    return Number(readFileSync(join(this.config.logDir, "checkpoint"), "utf8").split("\n")[1]);
+  }
+}
+
+/** Short paths: a socket's path may have 107 bytes. */
+export function temporaryFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "rta-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function startedAuditd(t: Test, changes: Partial<AuditdConfig> = {}): Promise<AuditdFixture> {
+  const fixture = new AuditdFixture(temporaryFolder(t), changes);
+  fixture.init();
+  t.teardown(() => fixture.stop("SIGKILL"));
+  await fixture.start();
+  return fixture;
+}
+
+export function jobSubmit(op: string = crypto.randomUUID()): Omit<EventDraft<"job.submit">, "phase"> {
+  return {
+    type: "job.submit",
+    op,
+    actor: { sub: "usr-1", kind: "user", roles: ["researcher"] },
+    action: "POST /api/tasks",
+    object: { kind: "job", id: "job-1" },
+    detail: { shards: 2, input_bytes: 1_000_000 },
+  };
+}
