@@ -26,6 +26,9 @@ export async function command(program: string, args: readonly string[], options:
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   const output = Buffer.concat(out).toString("utf8");
-  if (status !== 0) throw new ToolFailedError(`${program} ${args.slice(0, 4).join(" ")} … ended with ${status}:\n${(errors || output).slice(-4096)}`);
+  if (status !== 0)
+    throw new ToolFailedError(
+      `${program} ${args.slice(0, 4).join(" ")} … ended with ${status}:\n${(errors || output).slice(-4096)}`,
+    );
   return output;
 }

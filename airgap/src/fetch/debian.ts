@@ -25,7 +25,9 @@ export async function fetchDebian(cache: StepCache, set: string, pins: readonly 
     }
     const bySha = new Map(pins.map((pin) => [pin.sha256, pin]));
     for (const file of readdirSync(into).filter((name) => name.endsWith(".deb"))) {
-      const sha256 = createHash("sha256").update(readFileSync(join(into, file))).digest("hex");
+      const sha256 = createHash("sha256")
+        .update(readFileSync(join(into, file)))
+        .digest("hex");
       const pin = bySha.get(sha256);
       if (pin === undefined) throw new Error(`${file} has SHA-256 ${sha256}, which the lock does not pin`);
       bySha.delete(sha256);

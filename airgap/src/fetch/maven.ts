@@ -15,7 +15,9 @@ export async function fetchMaven(cache: StepCache, pin: { coordinates: string; f
       `-DoutputDirectory=${into}`,
       "-Dmdep.useBaseVersion=true",
     ]);
-    const sha256 = createHash("sha256").update(readFileSync(join(into, pin.file))).digest("hex");
+    const sha256 = createHash("sha256")
+      .update(readFileSync(join(into, pin.file)))
+      .digest("hex");
     if (sha256 !== pin.sha256) throw new Error(`${pin.file} has SHA-256 ${sha256}, the lock says ${pin.sha256}`);
   });
   return join(folder, pin.file);

@@ -7,10 +7,19 @@ import type { LockFile } from "../lock/lock-file.ts";
 import { packLayer } from "./layer.ts";
 
 /** What no image of ours reads: it would only be verified, shipped and scanned. */
-const LEFT_OUT = ["./usr/share/doc", "./usr/share/man", "./usr/share/info", "./usr/share/locale", "./usr/share/lintian", "./usr/share/bug", "./usr/share/i18n"];
+const LEFT_OUT = [
+  "./usr/share/doc",
+  "./usr/share/man",
+  "./usr/share/info",
+  "./usr/share/locale",
+  "./usr/share/lintian",
+  "./usr/share/bug",
+  "./usr/share/i18n",
+];
 
 /** Accounts that images know: root, nobody and the numeric user of jobs. Engines run under numeric ids that need no entry. */
-const PASSWD = "root:x:0:0:root:/root:/bin/sh\njob:x:10001:10001:job:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+const PASSWD =
+  "root:x:0:0:root:/root:/bin/sh\njob:x:10001:10001:job:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 const GROUP = "root:x:0:\njob:x:10001:\nnogroup:x:65534:\n";
 
 /**

@@ -41,13 +41,17 @@ export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<stri
       await compilePython(join(root, "root"), tree, SITE_PACKAGES);
       await packLayer(tree, into, epoch);
     }),
-    cache.step("layer torch for CPU", { root, torchWheel, tools, recipe: readFileSync(recipe, "utf8"), epoch, REVISION }, async (into) => {
-      const tree = join(into, "tree");
-      await unpackWheels(torchWheel, tree);
-      await putStandIns(tree, tools, recipe, into);
-      await compilePython(join(root, "root"), tree, SITE_PACKAGES);
-      await packLayer(tree, into, epoch);
-    }),
+    cache.step(
+      "layer torch for CPU",
+      { root, torchWheel, tools, recipe: readFileSync(recipe, "utf8"), epoch, REVISION },
+      async (into) => {
+        const tree = join(into, "tree");
+        await unpackWheels(torchWheel, tree);
+        await putStandIns(tree, tools, recipe, into);
+        await compilePython(join(root, "root"), tree, SITE_PACKAGES);
+        await packLayer(tree, into, epoch);
+      },
+    ),
   ]);
   return await cache.step("image fl-cpu", { runtime, packages, torch, REVISION }, async (into) => {
     const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
@@ -80,7 +84,8 @@ async function putStandIns(tree: string, tools: string, recipe: string, into: st
   mkdirSync(stubs);
   const lib = join(tree, SITE_PACKAGES, "torch", "lib");
   await command("python3", [recipe, lib, stubs], { env: { ...process.env, PYTHONPATH: elftools } });
-  for (const name of readdirSync(stubs).filter((file) => /\.so(\.|$)/.test(file) && !/\.(c|map)$/.test(file))) copyFileSync(join(stubs, name), join(lib, name));
+  for (const name of readdirSync(stubs).filter((file) => /\.so(\.|$)/.test(file) && !/\.(c|map)$/.test(file)))
+    copyFileSync(join(stubs, name), join(lib, name));
   rmSync(elftools, { recursive: true });
   rmSync(stubs, { recursive: true });
 }

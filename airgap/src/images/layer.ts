@@ -21,7 +21,18 @@ export const LAYER_MEDIA_TYPE = "application/vnd.oci.image.layer.v1.tar+zstd";
 export async function packLayer(tree: string, into: string, sourceDateEpoch: number): Promise<Layer> {
   const tar = spawn(
     "tar",
-    ["--create", "--format=gnu", "--sort=name", `--mtime=@${sourceDateEpoch}`, "--owner=0", "--group=0", "--numeric-owner", "-C", tree, "."],
+    [
+      "--create",
+      "--format=gnu",
+      "--sort=name",
+      `--mtime=@${sourceDateEpoch}`,
+      "--owner=0",
+      "--group=0",
+      "--numeric-owner",
+      "-C",
+      tree,
+      ".",
+    ],
     { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, LC_ALL: "C" } },
   );
   // The number of workers does not change zstd's output once there is at least one.
@@ -45,7 +56,12 @@ export async function packLayer(tree: string, into: string, sourceDateEpoch: num
     pipeline(tar.stdout, tap, zstd.stdin),
     pipeline(zstd.stdout, createWriteStream(file)),
   ]);
-  const layer: Layer = { file: "layer.tar.zst", digest: await digestFile(file), sizeBytes: statSync(file).size, diffId: `sha256:${diff.digest("hex")}` };
+  const layer: Layer = {
+    file: "layer.tar.zst",
+    digest: await digestFile(file),
+    sizeBytes: statSync(file).size,
+    diffId: `sha256:${diff.digest("hex")}`,
+  };
   writeFileSync(join(into, "layer.json"), JSON.stringify(layer));
   return { ...layer, file };
 }

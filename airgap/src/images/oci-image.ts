@@ -19,7 +19,12 @@ const MANIFEST_MEDIA_TYPE = "application/vnd.oci.image.manifest.v1+json";
  * Writes an OCI image layout to `into` (`oci-layout`, `index.json`, `blobs/sha256/…`, layers by hard link) and, beside it,
  * `image.json`: the release's description of the image.
  */
-export function writeImage(into: string, image: ImageDescription, layers: readonly Layer[], sourceDateEpoch: number): ReleaseImage {
+export function writeImage(
+  into: string,
+  image: ImageDescription,
+  layers: readonly Layer[],
+  sourceDateEpoch: number,
+): ReleaseImage {
   const blobs = join(into, "blobs", "sha256");
   mkdirSync(blobs, { recursive: true });
   const created = new Date(sourceDateEpoch * 1000).toISOString();
@@ -60,7 +65,9 @@ export function writeImage(into: string, image: ImageDescription, layers: readon
     join(into, "index.json"),
     JSON.stringify({
       schemaVersion: 2,
-      manifests: [{ mediaType: MANIFEST_MEDIA_TYPE, ...manifest, annotations: { "org.opencontainers.image.ref.name": "latest" } }],
+      manifests: [
+        { mediaType: MANIFEST_MEDIA_TYPE, ...manifest, annotations: { "org.opencontainers.image.ref.name": "latest" } },
+      ],
     }),
   );
   const release: ReleaseImage = {

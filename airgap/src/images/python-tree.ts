@@ -55,7 +55,8 @@ export function listPackages(tree: string): Record<string, string> {
   const packages: Record<string, string> = {};
   for (const name of readdirSync(join(tree, SITE_PACKAGES)).sort()) {
     const found = /^(.+)-([^-]+)\.dist-info$/.exec(name);
-    if (found?.[1] !== undefined && found[2] !== undefined) packages[found[1].toLowerCase().replaceAll(/[-_.]+/g, "-")] = found[2];
+    if (found?.[1] !== undefined && found[2] !== undefined)
+      packages[found[1].toLowerCase().replaceAll(/[-_.]+/g, "-")] = found[2];
   }
   return packages;
 }

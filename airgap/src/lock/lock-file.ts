@@ -8,7 +8,10 @@ const closed = { additionalProperties: false } as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 /** A Debian package; `size` in bytes. */
-export const DebianPin = Type.Object({ name: Type.String(), version: Type.String(), sha256: Sha256, size: Type.Integer() }, closed);
+export const DebianPin = Type.Object(
+  { name: Type.String(), version: Type.String(), sha256: Sha256, size: Type.Integer() },
+  closed,
+);
 export type DebianPin = Static<typeof DebianPin>;
 
 /** A wheel of PyPI by file name. */
@@ -27,11 +30,20 @@ export const LockFile = Type.Object(
     /** Go programs. `sum` is the module's h1 hash as go.sum states it; a recipe has its own go.sum instead. */
     go: Type.Record(
       Type.String(),
-      Type.Object({ ...Provenance, package: Type.String(), module: Type.String(), sum: Type.Union([Type.String(), Type.Null()]) }, closed),
+      Type.Object(
+        { ...Provenance, package: Type.String(), module: Type.String(), sum: Type.Union([Type.String(), Type.Null()]) },
+        closed,
+      ),
     ),
     /** npm packages taken as they are from the locked workspace tree. */
-    npm: Type.Record(Type.String(), Type.Object({ ...Provenance, package: Type.String(), file: Type.String(), sha256: Sha256 }, closed)),
-    maven: Type.Record(Type.String(), Type.Object({ ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 }, closed)),
+    npm: Type.Record(
+      Type.String(),
+      Type.Object({ ...Provenance, package: Type.String(), file: Type.String(), sha256: Sha256 }, closed),
+    ),
+    maven: Type.Record(
+      Type.String(),
+      Type.Object({ ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 }, closed),
+    ),
     /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`. */
     pypi: Type.Record(Type.String(), Type.Array(WheelPin)),
     /** Packages by root: `python`, `postgres`, `keycloak`. */

@@ -66,7 +66,10 @@ export async function resolveWheels(requirements: readonly string[], noDependenc
     ...requirements,
   ]);
   const report = JSON.parse(output) as {
-    install: { metadata: { name: string; version: string }; download_info: { url: string; archive_info: { hashes: { sha256: string } } } }[];
+    install: {
+      metadata: { name: string; version: string };
+      download_info: { url: string; archive_info: { hashes: { sha256: string } } };
+    }[];
   };
   return report.install
     .map(({ metadata, download_info: from }) => ({

@@ -1,6 +1,19 @@
 /** What each image's Debian root and wheel set is asked for; `airgap lock refresh` resolves these to exact pins. */
 
-const BASE = ["base-files", "bash", "ca-certificates", "coreutils", "dash", "findutils", "grep", "libc-bin", "netbase", "sed", "tzdata", "zlib1g"];
+const BASE = [
+  "base-files",
+  "bash",
+  "ca-certificates",
+  "coreutils",
+  "dash",
+  "findutils",
+  "grep",
+  "libc-bin",
+  "netbase",
+  "sed",
+  "tzdata",
+  "zlib1g",
+];
 
 /** Debian roots: packages asked for, and packages of their closure that the image never runs. */
 export const DEBIAN_ROOTS: Readonly<Record<string, { include: readonly string[]; exclude: readonly string[] }>> = {
@@ -9,7 +22,26 @@ export const DEBIAN_ROOTS: Readonly<Record<string, { include: readonly string[];
   postgres: {
     include: [...BASE, "postgresql-15"],
     // The JIT is off (Keycloak's queries are short); the Debian wrappers in Perl are for many clusters on one host.
-    exclude: ["libllvm14", "libz3-4", "perl", "perl-base", "perl-modules-5.36", "libperl5.36", "libgdbm-compat4", "libjson-perl", "libcommon-sense-perl", "libtypes-serialiser-perl", "libjson-xs-perl", "postgresql-common", "postgresql-client-common", "ssl-cert", "debconf", "openssl", "adduser", "passwd"],
+    exclude: [
+      "libllvm14",
+      "libz3-4",
+      "perl",
+      "perl-base",
+      "perl-modules-5.36",
+      "libperl5.36",
+      "libgdbm-compat4",
+      "libjson-perl",
+      "libcommon-sense-perl",
+      "libtypes-serialiser-perl",
+      "libjson-xs-perl",
+      "postgresql-common",
+      "postgresql-client-common",
+      "ssl-cert",
+      "debconf",
+      "openssl",
+      "adduser",
+      "passwd",
+    ],
   },
 };
 

