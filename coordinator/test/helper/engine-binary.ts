@@ -7,7 +7,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const cacheDir = join(import.meta.dirname, "../../../.cache/test-engines");
 
-const MODULES = { versitygw: { module: "github.com/versity/versitygw/cmd/versitygw", version: "v1.8.0" } } as const;
+const MODULES = {
+  "nats-server": { module: "github.com/nats-io/nats-server/v2", version: "v2.15.2" },
+  versitygw: { module: "github.com/versity/versitygw/cmd/versitygw", version: "v1.8.0" },
+} as const;
 
 /** Path of an engine, built once and kept in `.cache/`. */
 export async function engineBinary(name: keyof typeof MODULES): Promise<string> {
