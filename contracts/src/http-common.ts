@@ -11,7 +11,7 @@ export const Instant = Type.String({ description: "UTC, RFC 3339 with millisecon
 
 export const ErrorReply = Type.Object(
   {
-    code: Type.Union((Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map((code) => Type.Literal(code))),
+    code: Type.Enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
     message: Type.String(),
     hint: Type.String(),
   },

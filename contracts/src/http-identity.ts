@@ -6,7 +6,7 @@ import { closed, Instant, Nullable } from "./http-common.ts";
 export const KEY_SCOPES = ["storage", "jobs:read", "jobs:write", "keys", "nodes:read"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-export const KeyScopeSchema = Type.Union(KEY_SCOPES.map((scope) => Type.Literal(scope)));
+export const KeyScopeSchema = Type.Enum([...KEY_SCOPES]);
 
 /** A platform key without the key. */
 export const KeyReply = Type.Object(
@@ -39,7 +39,7 @@ export const HealthReply = Type.Object({ status: Type.Literal("ok") }, closed);
 export const ReadyReply = Type.Object(
   {
     ready: Type.Boolean(),
-    parts: Type.Record(Type.String(), Type.Union([Type.Literal("ok"), Type.Literal("unavailable")])),
+    parts: Type.Record(Type.String(), Type.Enum(["ok", "unavailable"])),
   },
   closed,
 );

@@ -27,22 +27,17 @@ export const SubmitTaskBody = Type.Object(
 export type SubmitTaskBody = Static<typeof SubmitTaskBody>;
 
 /** The only words that the client knows; the exact state is in `detail`. */
-const WireStatus = Type.Union([
-  Type.Literal("QUEUED"),
-  Type.Literal("RUNNING"),
-  Type.Literal("FINISHED"),
-  Type.Literal("FAILED"),
-]);
+const WireStatus = Type.Enum(["QUEUED", "RUNNING", "FINISHED", "FAILED"]);
 
-const Reason = Type.Union([...AGENT_REASONS, ...KERNEL_REASONS].map((reason) => Type.Literal(reason)));
+const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
 
 export const JobDetail = Type.Object(
   {
-    state: Type.Union(JOB_STATES.map((state) => Type.Literal(state))),
+    state: Type.Enum([...JOB_STATES]),
     since: Instant,
     /** When the state ends by itself, and not well. */
     deadline: Nullable(Instant),
-    desired: Type.Union([Type.Literal("run"), Type.Literal("stop")]),
+    desired: Type.Enum(["run", "stop"]),
     reason: Nullable(Reason),
     waitingFor: Nullable(Type.String()),
     attempt: Type.Integer(),
@@ -93,12 +88,12 @@ export const DashboardJobWithWorkers = Type.Object(
       Type.Object(
         {
           id: Type.String(),
-          role: Type.Union([Type.Literal("server"), Type.Literal("client")]),
+          role: Type.Enum(["server", "client"]),
           site: Nullable(Type.String()),
           node: Type.String(),
           workerId: Nullable(Type.String()),
           model: Nullable(Type.String()),
-          state: Type.Union(MEMBER_STATES.map((state) => Type.Literal(state))),
+          state: Type.Enum([...MEMBER_STATES]),
           progress: Nullable(
             Type.Object({ step: Type.String(), done: Type.Integer(), total: Nullable(Type.Integer()), at: Instant }, closed),
           ),
@@ -135,7 +130,7 @@ export const WorkerStatsReply = Type.Object(
           free_memory_mb: Type.Integer(),
           total_memory_mb: Type.Integer(),
           price: Type.Integer({ description: "Cents an hour" }),
-          status: Type.Union([Type.Literal("free"), Type.Literal("busy"), Type.Literal("unavailable")]),
+          status: Type.Enum(["free", "busy", "unavailable"]),
         },
         closed,
       ),
@@ -181,7 +176,7 @@ export const GpuCatalogReply = Type.Array(
     {
       id: Type.String(),
       name: Type.String(),
-      kind: Type.Union([Type.Literal("gpu"), Type.Literal("cpu")]),
+      kind: Type.Enum(["gpu", "cpu"]),
       memoryMb: Type.Integer(),
       pricePerGpuHourCents: Type.Integer(),
       online: Type.Integer(),

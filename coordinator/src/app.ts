@@ -1,0 +1,97 @@
+/** Builds the HTTP app from typed parts; `server.ts` makes the parts and listens. */
+import type { IncomingMessage } from "node:http";
+import { randomUUID } from "node:crypto";
+import rateLimit from "@fastify/rate-limit";
+import swagger from "@fastify/swagger";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import { ErrorReply } from "@resontech/contracts/http-common";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import { ApiError } from "./api-error.ts";
+import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
+import { errorReplies } from "./http/error-replies.ts";
+import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
+import { routeDeclarations } from "./http/route-config.ts";
+import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
+import { dashboardRoutes } from "./http/routes/dashboard.ts";
+import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
+import { keyRoutes } from "./http/routes/keys.ts";
+import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
+import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
+import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
+import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
+import { schemaValidators } from "./http/validation.ts";
+
+export type AppDeps = AuditDeps &
+  Omit<AuthenticationOptions, "maxFailuresPerMinute"> &
+  BucketRoutesDeps &
+  UploadRoutesDeps &
+  TaskRoutesDeps &
+  NodeRoutesDeps & {
+    registry: RegistryTokenRoutesDeps;
+    readiness: ReadinessChecks;
+    logger: FastifyBaseLogger;
+    /** PEM; null serves plain HTTP, on loopback. */
+    tls: { cert: string; key: string } | null;
+    limits?: Partial<typeof DEFAULT_LIMITS>;
+  };
+
+const DEFAULT_LIMITS = {
+  /** Of one source; a client's poll and upload calls stay far below. */
+  requestsPerMinute: 6_000,
+  failuresPerMinute: 30,
+  bodyBytes: 256 * 1024,
+};
+
+/** The caller listens, and closes. */
+export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
+  const app = Fastify({
+    ...(deps.tls === null ? {} : { https: { ...deps.tls, minVersion: "TLSv1.2" } }),
+    loggerInstance: deps.logger,
+    bodyLimit: limits.bodyBytes,
+    genReqId: (_: IncomingMessage) => randomUUID(),
+    // A caller's own id could carry anything into the log.
+    requestIdHeader: false,
+    trustProxy: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 128 },
+    requestTimeout: 60_000,
+    forceCloseConnections: "idle",
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
+  app.setValidatorCompiler(schemaValidators());
+  app.addSchema(ErrorReply);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    reply.header("cache-control", "no-store");
+    reply.header("x-content-type-options", "nosniff");
+  });
+
+  await app.register(errorReplies);
+  await app.register(routeDeclarations);
+  await app.register(rateLimit, {
+    max: limits.requestsPerMinute,
+    timeWindow: 60_000,
+    errorResponseBuilder: () => new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
+  });
+  await app.register(requestAudit, deps);
+  await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "ResonTech appliance", version: "0.1.0", description: "Federated training inside one perimeter." },
+      components: { securitySchemes: { platformKey: { type: "http", scheme: "bearer", bearerFormat: "rsk_live_…" } } },
+      security: [{ platformKey: [] }],
+    },
+    refResolver: { buildLocalReference: (schema) => String(schema.$id) },
+  });
+  await app.register(healthRoutes, { checks: deps.readiness });
+  await app.register(bucketRoutes, deps);
+  await app.register(uploadRoutes, deps);
+  await app.register(taskRoutes, deps);
+  await app.register(dashboardRoutes, deps);
+  await app.register(keyRoutes, deps);
+  await app.register(nodeRoutes, deps);
+  await app.register(registryTokenRoutes, deps.registry);
+  await app.ready();
+  return app;
+}

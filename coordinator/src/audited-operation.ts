@@ -1,0 +1,55 @@
+import type { OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { AuditGate, RecordEvent } from "./audit-ports.ts";
+import type { GroupCommit } from "./db/group-commit.ts";
+import type { WriteHandle } from "./db/open-database.ts";
+import type { GateProof } from "./kernel/accepted-task.ts";
+
+/** An operation whose `requested` is durable. */
+export type OpenOperation = {
+  proof: GateProof;
+  /** Closes it as completed, in the transaction of the change. */
+  completeIn(db: WriteHandle): void;
+  /** Says that the function called wrote the outcome itself. */
+  closedElsewhere(): void;
+};
+
+/** How a failure stands in the log. */
+export type FailureOutcome = { phase: "failed" | "denied"; code: string; status?: number };
+
+export type OperationDeps = { gate: Pick<AuditGate, "requested">; record: RecordEvent; commit: GroupCommit };
+
+/**
+ * Runs `effect` between a durable `requested` and exactly one outcome. What it throws closes the operation and is thrown on.
+ * @throws AuditUnavailable before the effect
+ */
+export async function auditedOperation<T extends OperationType, R>(
+  { gate, record, commit }: OperationDeps,
+  draft: Omit<EventDraft<T>, "phase">,
+  disclosures: readonly Disclosure[],
+  outcomeOf: (error: unknown) => FailureOutcome,
+  effect: (operation: OpenOperation) => Promise<R>,
+): Promise<R> {
+  const { type, op, actor, on_behalf_of, object } = draft;
+  const { index, leafHash } = await gate.requested(draft, disclosures);
+  const base = { type, op, actor, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
+  let isClosed = false;
+  const completeIn = (db: WriteHandle) => {
+    record(db, { ...base, phase: "completed", outcome: { code: "ok" } });
+    isClosed = true;
+  };
+  const closedElsewhere = () => {
+    isClosed = true;
+  };
+  let result: R;
+  try {
+    result = await effect({ proof: { op, index, leafHash }, completeIn, closedElsewhere });
+  } catch (error) {
+    const { phase, code, status } = outcomeOf(error);
+    await commit.run((db) => record(db, { ...base, phase, outcome: { code, ...(status === undefined ? {} : { status }) } }));
+    throw error;
+  }
+  if (!isClosed) await commit.run(completeIn);
+  return result;
+}

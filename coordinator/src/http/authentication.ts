@@ -1,0 +1,111 @@
+/** Who asks: a platform key in `Authorization: Bearer`. Refusals are counted, logged and slowed down by source. */
+import { randomUUID } from "node:crypto";
+import { committer } from "@resontech/audit/producer";
+import type { FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import { ApiError } from "../api-error.ts";
+import type { AuditGate } from "../audit-ports.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { ReadHandle } from "../db/open-database.ts";
+import type { Caller } from "../identity/caller.ts";
+import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
+import { findCaller, noteUse } from "../identity/key-store.ts";
+import { FailureTally } from "./failure-tally.ts";
+
+export type AuthenticationOptions = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  gate: AuditGate;
+  now: () => number;
+  /** Refusals of one source in a minute before it is told 429. */
+  maxFailuresPerMinute: number;
+};
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null on public routes. */
+    caller: Caller | null;
+  }
+}
+
+type Refusal = "session_required" | "malformed_bearer" | "invalid_api_key";
+
+/** A key's last use is kept to the minute. */
+const LAST_USE_STEP_MS = 60_000;
+
+export const authentication = fp<AuthenticationOptions>(
+  async (app, options) => {
+    const tally = new FailureTally({
+      now: options.now,
+      log: (reason, count, windowS, source) => logFailure(options.gate, reason, count, windowS, source),
+      onError: (err) => app.log.error({ err }, "counted refusals could not be logged"),
+    });
+    const lastUses = new Map<string, number>();
+
+    app.decorateRequest("caller", null);
+    app.addHook("onRequest", async (request) => {
+      const access = request.routeOptions.config.access;
+      if (access === undefined || "public" in access) return;
+      const found = callerOf(options, request.headers.authorization);
+      if (typeof found === "string") {
+        const { count } = await tally.add(request.ip, found);
+        if (count > options.maxFailuresPerMinute)
+          throw new ApiError("rate_limited", "too many refused requests from this address");
+        throw new ApiError(found, REFUSALS[found]);
+      }
+      request.caller = found;
+      noteLastUse(found);
+      if (found.scopes.includes(access.scope)) return;
+      await request.audit.fact({
+        type: "auth.refused",
+        object: { kind: "appliance", id: "appliance" },
+        detail: { reason: "scope_missing" },
+      });
+      throw new ApiError("scope_missing", `this key lacks the scope ${access.scope}`);
+    });
+    app.addHook("onClose", () => tally.close());
+
+    function noteLastUse({ keyId }: Caller): void {
+      const now = options.now();
+      if (now - (lastUses.get(keyId) ?? Number.NEGATIVE_INFINITY) < LAST_USE_STEP_MS) return;
+      lastUses.set(keyId, now);
+      options.commit.run((db) => noteUse(db, keyId, now)).catch((err: unknown) => app.log.warn({ err }, "last use was not kept"));
+    }
+  },
+  { name: "authentication", dependencies: ["error-replies", "request-audit"] },
+);
+
+/** The caller of a route that is not public. */
+export function callerOfRequest(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error("a route without authentication asked for its caller");
+  return request.caller;
+}
+
+const REFUSALS: Record<Refusal, string> = {
+  session_required: "the request has no credential",
+  malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
+  invalid_api_key: "the platform key is unknown, revoked or expired",
+};
+
+function callerOf({ read, now }: AuthenticationOptions, header: string | undefined): Caller | Refusal {
+  if (header === undefined) return "session_required";
+  const key = /^Bearer ([^\s]{1,256})$/i.exec(header)?.[1];
+  if (key === undefined || !key.startsWith("rsk_")) return "malformed_bearer";
+  if (!isPlatformKey(key)) return "invalid_api_key";
+  return findCaller(read, hashPlatformKey(key), now()) ?? "invalid_api_key";
+}
+
+async function logFailure(gate: AuditGate, reason: string, count: number, windowS: number, source: string): Promise<void> {
+  const commit = committer();
+  await gate.fact(
+    {
+      type: "auth.failure",
+      op: randomUUID(),
+      actor: { sub: "anonymous", kind: "anonymous" },
+      src: { addr: commit("src.addr", source) },
+      object: { kind: "appliance", id: "appliance" },
+      detail: { reason, count, window_s: windowS },
+    },
+    commit.disclosures,
+  );
+}

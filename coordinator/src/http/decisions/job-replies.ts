@@ -1,0 +1,55 @@
+/** A job as the public client reads it: four words, the exact state beside them in `detail`. */
+import type { DashboardJob, DashboardJobWithWorkers, TaskReply } from "@resontech/contracts/http-tasks";
+import { wireState } from "@resontech/contracts/job-states";
+import type { JobMemberView, JobView } from "../../kernel/job-view.ts";
+
+export function taskReply(job: JobView): TaskReply {
+  return { id: job.id, name: job.name, status: wireState(job.state), ...common(job) };
+}
+
+export function dashboardJob(job: JobView): DashboardJob {
+  return { jobId: job.id, jobName: job.name, state: wireState(job.state), ...common(job) };
+}
+
+export function dashboardJobWithWorkers(job: JobView): DashboardJobWithWorkers {
+  return { ...dashboardJob(job), workers: job.members.map(memberReply) };
+}
+
+function common(job: JobView) {
+  return {
+    error: job.error === null ? null : `${job.error.code}: ${job.error.message}`,
+    detail: {
+      state: job.state,
+      since: instant(job.stateSince),
+      deadline: instantOrNull(job.deadlineAt),
+      desired: job.desired,
+      reason: job.reason,
+      waitingFor: job.waitingFor,
+      attempt: job.attempt,
+      rounds: job.rounds,
+      resumable: job.resumable,
+      error: job.error,
+    },
+    warnings: job.warnings,
+    outputPath: `/${job.outputRoot}`,
+    createdAt: instant(job.createdAt),
+    startedAt: instantOrNull(job.startedAt),
+    endedAt: instantOrNull(job.endedAt),
+  };
+}
+
+function memberReply({ fence: _, progress, heartbeat, ...member }: JobMemberView): DashboardJobWithWorkers["workers"][number] {
+  return {
+    ...member,
+    progress: progress === null ? null : { ...progress, at: instant(progress.at) },
+    heartbeat: heartbeat === null ? null : { ...heartbeat, at: instant(heartbeat.at) },
+  };
+}
+
+export function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function instantOrNull(ms: number | null): string | null {
+  return ms === null ? null : instant(ms);
+}

@@ -1,0 +1,72 @@
+/** The one place where a failure becomes a status and a `{code, message, hint}`. */
+import { AuditUnavailable } from "@resontech/audit/producer";
+import type { ErrorCode } from "@resontech/contracts/error-catalogue";
+import type { FastifyError } from "fastify";
+import fp from "fastify-plugin";
+import { ApiError, errorBody } from "../api-error.ts";
+import { Draining, IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "../kernel/errors.ts";
+import { S3UnavailableError } from "../storage/s3-transport.ts";
+
+/** Fastify's own refusals, by its code. */
+const FASTIFY_CODES: Record<string, ErrorCode> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
+  FST_ERR_CTP_BODY_TOO_LARGE: "body_too_large",
+  FST_ERR_CTP_EMPTY_JSON_BODY: "malformed_body",
+  FST_ERR_CTP_INVALID_JSON_BODY: "malformed_body",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "malformed_body",
+  FST_ERR_CTP_INVALID_TYPE: "malformed_body",
+  FST_ERR_BAD_URL: "not_found",
+  FST_ERR_RATE_LIMIT: "rate_limited",
+};
+
+export const errorReplies = fp(
+  async (app) => {
+    app.setErrorHandler<FastifyError>((error, request, reply) => {
+      const known = asApiError(error);
+      if (known === null) {
+        request.log.error({ err: error }, "request failed");
+        return reply.code(500).send(errorBody("internal_error", `the request failed; its id is ${request.id}`));
+      }
+      if (known.status >= 500) request.log.error({ err: error, code: known.code }, "request refused");
+      return reply.code(known.status).send(errorBody(known.code, known.message));
+    });
+    app.setNotFoundHandler((request, reply) =>
+      reply.code(404).send(errorBody("not_found", `there is no ${request.method} ${pathOf(request.url)}`)),
+    );
+  },
+  { name: "error-replies" },
+);
+
+/** Null for a bug: whoever asked learns nothing but the request id. */
+export function asApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error;
+  if (error instanceof WorkspaceBusy) return new ApiError("workspace_busy", error.message);
+  if (error instanceof IdempotencyConflict) return new ApiError("idempotency_conflict", error.message);
+  if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
+  if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
+  if (error instanceof AuditUnavailable)
+    return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", { cause: error });
+  if (error instanceof S3UnavailableError)
+    return new ApiError("storage_unavailable", "the object store did not answer", { cause: error });
+  if (!(error instanceof Error)) return null;
+  const { validation, validationContext, code } = error as Partial<FastifyError>;
+  if (validation !== undefined)
+    return new ApiError("validation_failed", validationMessage(validation, validationContext ?? "body"));
+  const mapped = code === undefined ? undefined : FASTIFY_CODES[code];
+  return mapped === undefined ? null : new ApiError(mapped, error.message);
+}
+
+/** Names the field; never repeats its value. */
+function validationMessage(validation: NonNullable<FastifyError["validation"]>, part: string): string {
+  const [first] = validation;
+  if (first === undefined) return `${part} is not valid`;
+  const field = `${part}${first.instancePath.replaceAll("/", ".")}`;
+  const unknown = first.params["additionalProperty"];
+  return typeof unknown === "string"
+    ? `${field} has no field ${JSON.stringify(unknown.slice(0, 64))}`
+    : `${field} ${first.message ?? "is not valid"}`;
+}
+
+function pathOf(url: string): string {
+  return url.split("?", 1)[0]!.slice(0, 200);
+}

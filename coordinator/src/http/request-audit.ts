@@ -1,0 +1,120 @@
+/**
+ * What a route leaves in the audit log. A gate (`operation`) and a fact are durable before anything happens or is answered; the
+ * outcome of an operation is a row of `audit_outbox`, written in the transaction of the change where there is one.
+ */
+import { randomUUID } from "node:crypto";
+import { committer } from "@resontech/audit/producer";
+import type { EventDetail, FactType, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { Actor, Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import type { FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { AuditGate } from "../audit-ports.ts";
+import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
+import { asApiError } from "./error-replies.ts";
+
+export type AuditDeps = OperationDeps & { gate: AuditGate };
+
+/** An object of the S3 engine is named by its path, which is committed; what has no id yet by its operation; all else by an id of ours. */
+export type AuditedObject = EventObject | { path: string } | Pick<EventObject, "kind">;
+
+type Parts<T extends OperationType | FactType> = {
+  type: T;
+  object: AuditedObject;
+  detail?: EventDetail<T>;
+  /** Personal values, each named once; they are committed. */
+  pii?: Partial<Record<PiiField, string>>;
+};
+
+export class RequestAudit {
+  readonly #deps: AuditDeps;
+  readonly #request: FastifyRequest;
+  /** True once something is durable for this request. */
+  hasLogged = false;
+
+  constructor(deps: AuditDeps, request: FastifyRequest) {
+    this.#deps = deps;
+    this.#request = request;
+  }
+
+  async fact<T extends FactType>(parts: Parts<T>): Promise<void> {
+    const { draft, disclosures } = this.#draft(parts, randomUUID());
+    await this.#deps.gate.fact(draft, disclosures);
+    this.hasLogged = true;
+  }
+
+  /**
+   * Runs `effect` between `requested` and the outcome. What it throws closes the operation and is thrown on.
+   * @throws AuditUnavailable before the effect
+   */
+  async operation<T extends OperationType, R>(parts: Parts<T>, effect: (operation: OpenOperation) => Promise<R>): Promise<R> {
+    const { draft, disclosures } = this.#draft(parts, randomUUID());
+    const result = await auditedOperation(this.#deps, draft, disclosures, failureOutcome, effect);
+    this.hasLogged = true;
+    return result;
+  }
+
+  #draft<T extends OperationType | FactType>(
+    { type, object, detail, pii }: Parts<T>,
+    op: string,
+  ): { draft: Omit<EventDraft<T>, "phase">; disclosures: readonly Disclosure[] } {
+    const commit = committer();
+    const { ip, headers, caller, routeOptions } = this.#request;
+    const agent = headers["user-agent"];
+    const src = {
+      addr: commit("src.addr", ip),
+      ...(agent === undefined ? {} : { agent: commit("src.agent", agent.slice(0, 512)) }),
+    };
+    const actor: Actor = caller === null ? { sub: "anonymous", kind: "anonymous" } : { sub: caller.keyId, kind: "key" };
+    const fields = (Object.entries(pii ?? {}) as [PiiField, string][]).sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      draft: {
+        type,
+        op,
+        actor,
+        ...(caller === null ? {} : { on_behalf_of: caller.userId }),
+        src,
+        action: `${this.#request.method} ${routeOptions.url ?? "/"}`,
+        object: "path" in object ? { kind: "object", id: commit("object.id", object.path) } : { id: op, ...object },
+        ...(detail === undefined ? {} : { detail }),
+        ...(fields.length === 0
+          ? {}
+          : { pii: fields.map(([field, value]) => ({ field, commitment: commit(`pii.${field}`, value) })) }),
+      },
+      disclosures: commit.disclosures,
+    };
+  }
+}
+
+function failureOutcome(error: unknown): FailureOutcome {
+  const known = asApiError(error);
+  const status = known?.status ?? 500;
+  return { phase: status === 403 || status === 409 ? "denied" : "failed", code: known?.code ?? "internal_error", status };
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    audit: RequestAudit;
+  }
+}
+
+/** An answer that should have been logged and was not; a bug, so the answer is withheld. */
+export class UnloggedAnswer extends Error {
+  override readonly name = "UnloggedAnswer";
+}
+
+export const requestAudit = fp<AuditDeps>(
+  async (app, deps) => {
+    app.decorateRequest("audit");
+    app.addHook("onRequest", async (request) => {
+      request.audit = new RequestAudit(deps, request);
+    });
+    app.addHook("preSerialization", async (request, reply, payload) => {
+      const declared = request.routeOptions.config.audit;
+      const mustLog = declared !== undefined && "event" in declared && !("loggedBy" in declared);
+      if (mustLog && reply.statusCode < 400 && !request.audit.hasLogged) throw new UnloggedAnswer(declared.event);
+      return payload;
+    });
+  },
+  { name: "request-audit", dependencies: ["error-replies"] },
+);

@@ -1,0 +1,127 @@
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { IdParam } from "@resontech/contracts/http-common";
+import {
+  DashboardJob,
+  DashboardJobWithWorkers,
+  GpuCatalogReply,
+  JobPageQuery,
+  NvflareJobsQuery,
+  NvflareJobsReply,
+  NvflareStatsQuery,
+  NvflareStatsReply,
+  WorkerStatsReply,
+} from "@resontech/contracts/http-tasks";
+import { Type } from "typebox";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { callerOfRequest } from "../authentication.ts";
+import { dashboardJob, dashboardJobWithWorkers, instant } from "../decisions/job-replies.ts";
+import { responses } from "../responses.ts";
+import { requireJob } from "./tasks.ts";
+
+export type DashboardRoutesDeps = { kernel: Kernel };
+
+const config = { access: { scope: "jobs:read" }, audit: { none: "status" } } as const;
+const tags = ["dashboard"];
+
+export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (app, { kernel }) => {
+  app.get(
+    "/api/customer/dashboard/jobs",
+    {
+      schema: {
+        summary: "Jobs of the key's project, newest first",
+        tags,
+        querystring: JobPageQuery,
+        response: responses(200, Type.Array(DashboardJob)),
+      },
+      config,
+    },
+    async (request) => {
+      const { limit, offset } = request.query;
+      return kernel.jobs(callerOfRequest(request).projectId, limit, offset).map(dashboardJob);
+    },
+  );
+
+  app.get(
+    "/api/customer/dashboard/jobs/:id",
+    {
+      schema: {
+        summary: "One job with its members and their nodes' heartbeats",
+        tags,
+        params: Type.Object({ id: IdParam }, { additionalProperties: false }),
+        response: responses(200, DashboardJobWithWorkers),
+      },
+      config,
+    },
+    async (request) => dashboardJobWithWorkers(requireJob(kernel, request.params.id, callerOfRequest(request).projectId)),
+  );
+
+  app.get(
+    "/api/customer/dashboard/workers/stats",
+    { schema: { summary: "Workers and their free memory", tags, response: responses(200, WorkerStatsReply) }, config },
+    async () => {
+      const { onlineCount, totalFreeMemoryMb, workers } = kernel.workersStats();
+      return {
+        onlineCount,
+        totalFreeMemoryMb,
+        workers: workers.map((worker) => ({
+          id: worker.id,
+          node: worker.node,
+          model: worker.model,
+          free_memory_mb: worker.freeMemoryMb,
+          total_memory_mb: worker.totalMemoryMb,
+          price: worker.priceCents,
+          status: worker.status,
+        })),
+      };
+    },
+  );
+
+  app.get(
+    "/api/customer/dashboard/listJobsNvflare",
+    {
+      schema: {
+        summary: "NVFlare's own jobs of a task; empty before it starts",
+        tags,
+        querystring: NvflareJobsQuery,
+        response: responses(200, NvflareJobsReply),
+      },
+      config,
+    },
+    async (request) => {
+      const job = requireJob(kernel, request.query.job_id, callerOfRequest(request).projectId);
+      const jobs = kernel.nvflareJobs(job.id).map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
+        job_id: nvflareJob,
+        status,
+        attempt,
+        started_at: instant(startedAt),
+        ended_at: endedAt === null ? null : instant(endedAt),
+      }));
+      return { jobs };
+    },
+  );
+
+  app.get(
+    "/api/customer/dashboard/showStatsNvflare",
+    {
+      schema: {
+        summary: "Rounds of a task over all its attempts; null before the first",
+        tags,
+        querystring: NvflareStatsQuery,
+        response: responses(200, NvflareStatsReply),
+      },
+      config,
+    },
+    async (request) => {
+      const job = requireJob(kernel, request.query.job_id, callerOfRequest(request).projectId);
+      const { currentRound, numRounds } = kernel.nvflareStats(job.id);
+      return { current_round: currentRound, num_rounds: numRounds };
+    },
+  );
+
+  app.get(
+    "/api/gpu-catalog",
+    { schema: { summary: "Models by catalogue id", tags, response: responses(200, GpuCatalogReply) }, config },
+    async () =>
+      kernel.catalogue().map(({ pricePerHourCents, ...model }) => ({ ...model, pricePerGpuHourCents: pricePerHourCents })),
+  );
+};

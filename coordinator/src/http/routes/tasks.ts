@@ -1,0 +1,78 @@
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { IdParam } from "@resontech/contracts/http-common";
+import { SubmitTaskBody, TaskReply } from "@resontech/contracts/http-tasks";
+import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
+import { callerOfRequest } from "../authentication.ts";
+import { taskReply } from "../decisions/job-replies.ts";
+import { responses } from "../responses.ts";
+import { requireBucket } from "./bucket.ts";
+
+export type TaskRoutesDeps = SubmissionDeps & { read: ReadHandle; kernel: Kernel };
+
+const tags = ["tasks"];
+const params = Type.Object({ id: IdParam }, { additionalProperties: false });
+
+export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app, deps) => {
+  app.post(
+    "/api/tasks",
+    {
+      schema: {
+        summary: "Submit a training task; every path is checked in the bucket first",
+        tags,
+        headers: Type.Object({ "idempotency-key": Type.Optional(Type.String()) }),
+        body: SubmitTaskBody,
+        response: responses(201, TaskReply),
+      },
+      config: { access: { scope: "jobs:write" }, audit: { event: "job.submit" } },
+    },
+    async (request, reply) => {
+      const caller = callerOfRequest(request);
+      const bucket = requireBucket(deps.read, caller.userId);
+      const key = idempotencyKey(request.headers["idempotency-key"]);
+      const job = await submitTask(deps, caller, bucket.name, request.body, key, request.audit);
+      return reply.code(201).send(taskReply(job));
+    },
+  );
+
+  app.get(
+    "/api/tasks/:id",
+    {
+      schema: { summary: "One task", tags, params, response: responses(200, TaskReply) },
+      config: { access: { scope: "jobs:read" }, audit: { none: "status" } },
+    },
+    async (request) => taskReply(requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId)),
+  );
+
+  app.post(
+    "/api/tasks/:id/cancel",
+    {
+      schema: { summary: "Ask the task to stop; legal in every state", tags, params, response: responses(200, TaskReply) },
+      config: { access: { scope: "jobs:write" }, audit: { event: "job.cancel" } },
+    },
+    async (request) => {
+      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      return request.audit.operation({ type: "job.cancel", object: { kind: "job", id: job.id } }, async (operation) => {
+        const stopping = await deps.kernel.requestStop(job.id, "user_cancelled", operation.proof);
+        operation.closedElsewhere();
+        return taskReply(stopping ?? job);
+      });
+    },
+  );
+};
+
+/** @throws ApiError not_found, also for another project's job */
+export function requireJob(kernel: Pick<Kernel, "job">, id: string, projectId: string) {
+  const job = kernel.job(id, projectId);
+  if (job === null) throw new ApiError("not_found", "there is no such task");
+  return job;
+}
+
+function idempotencyKey(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(header)) throw new ApiError("idempotency_key_invalid", "the Idempotency-Key is not valid");
+  return header;
+}

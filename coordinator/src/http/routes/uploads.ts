@@ -1,0 +1,131 @@
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import {
+  UploadAbortBody,
+  UploadCompleteBody,
+  UploadCompleteReply,
+  UploadInitBody,
+  UploadInitReply,
+} from "@resontech/contracts/http-storage";
+import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { checkUploadKey, planUpload } from "../../storage/decisions/upload-plan.ts";
+import { S3ResponseError } from "../../storage/s3-transport.ts";
+import type { VolumeSync } from "../../storage/volume-sync.ts";
+import { callerOfRequest } from "../authentication.ts";
+import { responses } from "../responses.ts";
+import { requireBucket } from "./bucket.ts";
+
+export type UploadRoutesDeps = {
+  read: ReadHandle;
+  store: Pick<ObjectStore, "createUpload" | "presignPart" | "completeUpload" | "abortUpload">;
+  volume: Pick<VolumeSync, "durable">;
+};
+
+const access = { scope: "storage" } as const;
+/** 10,000 parts of about 90 bytes. */
+const COMPLETE_BODY_BYTES = 2 * 1024 * 1024;
+
+export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (app, deps) => {
+  app.post(
+    "/api/users/storage/upload/init",
+    {
+      schema: {
+        summary: "Open a multipart upload: one presigned PUT for each 50 MiB part",
+        tags: ["storage"],
+        body: UploadInitBody,
+        response: responses(200, UploadInitReply),
+      },
+      config: { access, audit: { event: "data.upload.init" } },
+    },
+    async (request) => {
+      const { key, size, contentType = "application/octet-stream" } = request.body;
+      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      checkUploadKey(key);
+      const { parts, expiresS } = planUpload(size);
+      if (size > bucket.quotaBytes) throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
+      return request.audit.operation(
+        {
+          type: "data.upload.init",
+          object: { path: `${bucket.name}/${key}` },
+          detail: { bucket: bucket.ownerId, bytes: size, parts, ttl_s: expiresS },
+        },
+        async () => {
+          const uploadId = await deps.store.createUpload(bucket.name, key, contentType);
+          const numbers = Array.from({ length: parts }, (_, index) => index + 1);
+          const urls = await Promise.all(
+            numbers.map((number) => deps.store.presignPart(bucket.name, key, uploadId, number, expiresS)),
+          );
+          return { uploadId, urls };
+        },
+      );
+    },
+  );
+
+  app.post(
+    "/api/users/storage/upload/complete",
+    {
+      bodyLimit: COMPLETE_BODY_BYTES,
+      schema: {
+        summary: "Assemble the parts; answered when the object is on the disk",
+        tags: ["storage"],
+        body: UploadCompleteBody,
+        response: responses(200, UploadCompleteReply),
+      },
+      config: { access, audit: { event: "data.upload.complete" } },
+    },
+    async (request) => {
+      const { key, uploadId, parts } = request.body;
+      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      checkUploadKey(key);
+      if (parts.some(({ PartNumber }, index) => PartNumber !== index + 1)) {
+        throw new ApiError("upload_parts_invalid", "the part numbers are not 1, 2, 3 …");
+      }
+      return request.audit.operation(
+        {
+          type: "data.upload.complete",
+          object: { path: `${bucket.name}/${key}` },
+          detail: { bucket: bucket.ownerId, parts: parts.length },
+        },
+        async () => {
+          const list = parts.map(({ PartNumber, ETag }) => ({ partNumber: PartNumber, etag: ETag.replaceAll('"', "") }));
+          const object = await deps.store.completeUpload(bucket.name, key, uploadId, list).catch(translateUploadError);
+          await deps.volume.durable();
+          return { key, versionId: object.versionId, etag: object.etag, size: object.sizeBytes };
+        },
+      );
+    },
+  );
+
+  app.post(
+    "/api/users/storage/upload/abort",
+    {
+      schema: {
+        summary: "Give an upload up; its URLs are dead afterwards",
+        tags: ["storage"],
+        body: UploadAbortBody,
+        response: responses(200, Type.Object({ aborted: Type.Boolean() }, { additionalProperties: false })),
+      },
+      config: { access, audit: { event: "data.upload.abort" } },
+    },
+    async (request) => {
+      const { key, uploadId } = request.body;
+      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      checkUploadKey(key);
+      return request.audit.operation(
+        { type: "data.upload.abort", object: { path: `${bucket.name}/${key}` }, detail: { bucket: bucket.ownerId } },
+        async () => ({ aborted: await deps.store.abortUpload(bucket.name, key, uploadId).catch(translateUploadError) }),
+      );
+    },
+  );
+};
+
+function translateUploadError(error: unknown): never {
+  if (!(error instanceof S3ResponseError)) throw error;
+  if (error.code === "NoSuchUpload") throw new ApiError("upload_not_found", "there is no such upload", { cause: error });
+  if (["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"].includes(error.code)) {
+    throw new ApiError("upload_parts_invalid", `the object store refused the parts: ${error.code}`, { cause: error });
+  }
+  throw error;
+}

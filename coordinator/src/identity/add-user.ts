@@ -1,0 +1,130 @@
+/**
+ * A user with default project, bucket, S3 key pair and first platform key. The first user and every further one come through
+ * here, over the control socket: no route leads to it.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { committer } from "@resontech/audit/producer";
+import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { Actor, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import { KEY_SCOPES } from "@resontech/contracts/http-identity";
+import { ApiError } from "../api-error.ts";
+import { auditedOperation, type FailureOutcome, type OperationDeps } from "../audited-operation.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import type { BucketKeys } from "./bucket-keys.ts";
+import { bucketNameOf, findBucket, findDefaultProject, findUser, insertUser } from "./bucket-store.ts";
+import { formatPlatformKey, hashPlatformKey, type KeyKind, keyHandle } from "./decisions/platform-key.ts";
+import { bucketNameFor, isUsername } from "./decisions/user-names.ts";
+import { hasAnyKey, insertKey } from "./key-store.ts";
+
+const FIRST_KEY_LIFE_S = 30 * 24 * 3600;
+const OPERATOR: Actor = { sub: "operator", kind: "operator" };
+
+export type AddUserDeps = OperationDeps & {
+  read: ReadHandle;
+  store: Pick<ObjectStore, "ensureBucket">;
+  bucketKeys: BucketKeys;
+  keyKind: KeyKind;
+  quotaBytes: number;
+  now: () => number;
+};
+
+/** Every secret is here and nowhere else. */
+export type AddedUser = {
+  userId: string;
+  projectId: string;
+  bucket: string;
+  platformKey: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+};
+
+/**
+ * Safe to repeat after a crash: a user who never got bucket and key is finished.
+ * @throws ApiError username_invalid, user_exists
+ */
+export async function addUser(deps: AddUserDeps, username: string, isAdmin: boolean): Promise<AddedUser> {
+  if (!isUsername(username)) throw new ApiError("username_invalid", "the user name is not valid");
+  const known = findUser(deps.read, username);
+  if (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id))
+    throw new ApiError("user_exists", "there is a user of this name");
+  const userId = known?.id ?? (await createUser(deps, username, isAdmin));
+  const projectId = findDefaultProject(deps.read, userId);
+  const bucket = bucketNameOf(deps.read, userId);
+  if (projectId === null || bucket === null) throw new Error("a user without default project and bucket");
+  const pair = await createBucket(deps, userId, bucket);
+  const platformKey = await mintFirstKey(deps, userId, projectId);
+  return { userId, projectId, bucket, platformKey, ...pair };
+}
+
+async function createUser(deps: AddUserDeps, username: string, isAdmin: boolean): Promise<string> {
+  const userId = `u_${randomBytes(12).toString("hex")}`;
+  const object = { kind: "user", id: userId } as const;
+  await operation(deps, "iam.user.create", object, { admin: isAdmin }, { username }, (close) =>
+    deps.commit.run((db) => {
+      const projectId = `p_${randomBytes(12).toString("hex")}`;
+      const bucket = bucketNameFor(username, randomBytes(4).toString("hex"));
+      insertUser(db, { userId, username, isAdmin, projectId, bucket, quotaBytes: deps.quotaBytes, now: deps.now() });
+      close(db);
+    }),
+  );
+  return userId;
+}
+
+async function createBucket(deps: AddUserDeps, userId: string, bucket: string) {
+  // The bucket's name holds the user's: the leaf names the owner instead.
+  const object = { kind: "bucket", id: userId } as const;
+  return operation(
+    deps,
+    "data.bucket.create",
+    object,
+    { quota_bytes: deps.quotaBytes },
+    { "bucket-alias": bucket },
+    async (close) => {
+      await deps.store.ensureBucket(bucket);
+      return deps.bucketKeys.replace(bucket, close);
+    },
+  );
+}
+
+async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string): Promise<string> {
+  const id = `k_${randomBytes(12).toString("hex")}`;
+  const key = formatPlatformKey(deps.keyKind, randomBytes(32));
+  const detail = { expires_in_s: FIRST_KEY_LIFE_S, project: projectId };
+  await operation(deps, "key.bootstrap", { kind: "key", id }, detail, {}, (close) =>
+    deps.commit.run((db) => {
+      const createdAt = deps.now();
+      insertKey(db, {
+        ...{ id, hash: hashPlatformKey(key), ...keyHandle(key), name: "first key", userId, projectId, scopes: KEY_SCOPES },
+        ...{ createdAt, expiresAt: createdAt + FIRST_KEY_LIFE_S * 1000 },
+      });
+      close(db);
+    }),
+  );
+  return key;
+}
+
+function operation<T extends OperationType, R>(
+  deps: AddUserDeps,
+  type: T,
+  object: EventObject,
+  detail: EventDetail<T>,
+  pii: Partial<Record<PiiField, string>>,
+  effect: (close: (db: WriteHandle) => void) => Promise<R>,
+): Promise<R> {
+  const commit = committer();
+  const fields = (Object.entries(pii) as [PiiField, string][]).map(([field, value]) => ({
+    field,
+    commitment: commit(`pii.${field}`, value),
+  }));
+  const draft: Omit<EventDraft<T>, "phase"> = {
+    ...{ type, op: randomUUID(), actor: OPERATOR, object, detail },
+    ...(fields.length === 0 ? {} : { pii: fields }),
+  };
+  return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) => effect(completeIn));
+}
+
+function outcomeOf(error: unknown): FailureOutcome {
+  return { phase: "failed", code: error instanceof ApiError ? error.code : "internal_error" };
+}

@@ -1,0 +1,100 @@
+/** Rows of users, projects and buckets. */
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+
+export type Bucket = { name: string; ownerId: string; quotaBytes: number; accessKeyId: string };
+export type UnsettledPair = { bucket: string; accessKeyId: string | null; pending: string | null; retired: string | null };
+export type Project = { id: string; name: string; isDefault: boolean; createdAt: number };
+export type UserRow = { id: string; username: string };
+
+type BucketRow = { name: string; owner_id: string; quota_bytes: number; access_key_id: string | null };
+
+/** The bucket of a user, once it is ready. */
+export function findBucket(db: ReadHandle, userId: string): Bucket | null {
+  const row = db
+    .prepare<[string], BucketRow>("SELECT name, owner_id, quota_bytes, access_key_id FROM buckets WHERE owner_id = ?")
+    .get(userId);
+  if (row === undefined || row.access_key_id === null) return null;
+  return { name: row.name, ownerId: row.owner_id, quotaBytes: row.quota_bytes, accessKeyId: row.access_key_id };
+}
+
+export function findUser(db: ReadHandle, username: string): UserRow | null {
+  return db.prepare<[string], UserRow>("SELECT id, username FROM users WHERE username = ?").get(username) ?? null;
+}
+
+export function findDefaultProject(db: ReadHandle, userId: string): string | null {
+  const row = db.prepare<[string], { id: string }>("SELECT id FROM projects WHERE owner_id = ? AND is_default = 1").get(userId);
+  return row?.id ?? null;
+}
+
+export function listProjects(db: ReadHandle, userId: string): Project[] {
+  const rows = db
+    .prepare<[string], { id: string; name: string; is_default: number; created_at: number }>(
+      "SELECT id, name, is_default, created_at FROM projects WHERE owner_id = ? ORDER BY created_at, id",
+    )
+    .all(userId);
+  return rows.map((row) => ({ id: row.id, name: row.name, isDefault: row.is_default === 1, createdAt: row.created_at }));
+}
+
+export function bucketNameOf(db: ReadHandle, userId: string): string | null {
+  return db.prepare<[string], { name: string }>("SELECT name FROM buckets WHERE owner_id = ?").get(userId)?.name ?? null;
+}
+
+export type NewUser = {
+  userId: string;
+  username: string;
+  isAdmin: boolean;
+  projectId: string;
+  bucket: string;
+  quotaBytes: number;
+  now: number;
+};
+
+export function insertUser(db: WriteHandle, user: NewUser): void {
+  db.prepare("INSERT INTO users (id, username, is_admin, created_at) VALUES (?, ?, ?, ?)").run(
+    user.userId,
+    user.username,
+    user.isAdmin ? 1 : 0,
+    user.now,
+  );
+  db.prepare("INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)").run(
+    user.projectId,
+    user.userId,
+    user.now,
+  );
+  db.prepare("INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES (?, ?, ?, ?)").run(
+    user.bucket,
+    user.userId,
+    user.quotaBytes,
+    user.now,
+  );
+}
+
+/** Pairs that a crash may have left in the engine without a meaning. */
+export function unsettledPairs(db: ReadHandle): UnsettledPair[] {
+  return db
+    .prepare<[], UnsettledPair>(
+      `SELECT name AS bucket, access_key_id AS accessKeyId, pending_access_key_id AS pending, retired_access_key_id AS retired
+       FROM buckets WHERE pending_access_key_id IS NOT NULL OR retired_access_key_id IS NOT NULL`,
+    )
+    .all();
+}
+
+/** The row names the new pair before the engine knows it, so that nothing unknown is ever left there. */
+export function notePendingPair(db: WriteHandle, bucket: string, accessKeyId: string): void {
+  db.prepare("UPDATE buckets SET pending_access_key_id = ? WHERE name = ?").run(accessKeyId, bucket);
+}
+
+/** The pending pair is the bucket's from here on. Answers with the one before it, which the engine has yet to forget. */
+export function promotePair(db: WriteHandle, bucket: string): string | null {
+  const row = db
+    .prepare<[string], { retired: string | null }>(
+      `UPDATE buckets SET retired_access_key_id = access_key_id, access_key_id = pending_access_key_id, pending_access_key_id = NULL
+       WHERE name = ? RETURNING retired_access_key_id AS retired`,
+    )
+    .get(bucket);
+  return row?.retired ?? null;
+}
+
+export function settlePair(db: WriteHandle, bucket: string): void {
+  db.prepare("UPDATE buckets SET pending_access_key_id = NULL, retired_access_key_id = NULL WHERE name = ?").run(bucket);
+}

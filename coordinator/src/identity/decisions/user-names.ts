@@ -1,0 +1,9 @@
+/** Lower case, a letter first; it becomes part of a bucket's name. */
+export function isUsername(text: string): boolean {
+  return /^[a-z][a-z0-9._-]{0,30}[a-z0-9]$/.test(text);
+}
+
+/** A readable S3 bucket name of at most 63 characters; `suffix` keeps two that read alike apart. */
+export function bucketNameFor(username: string, suffix: string): string {
+  return `${username.replaceAll(/[._-]+/g, "-").slice(0, 63 - suffix.length - 1)}-${suffix}`;
+}

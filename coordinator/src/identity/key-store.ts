@@ -1,0 +1,102 @@
+/** Rows of platform keys. The key itself is nowhere: its hash is. */
+import type { KeyReply, KeyScope } from "@resontech/contracts/http-identity";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import type { Caller } from "./caller.ts";
+
+/** More than this many living keys of one user are refused. */
+export const MAX_KEYS_A_USER = 10;
+
+export type NewKey = {
+  id: string;
+  hash: Buffer;
+  prefix: string;
+  last4: string;
+  name: string;
+  userId: string;
+  projectId: string;
+  scopes: readonly KeyScope[];
+  createdAt: number;
+  expiresAt: number;
+};
+
+type KeyRow = {
+  id: string;
+  name: string;
+  prefix: string;
+  last4: string;
+  user_id: string;
+  project_id: string;
+  scopes: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+};
+
+/** Null for a key that is unknown, revoked or over. */
+export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | null {
+  const row = db
+    .prepare<[Buffer, number], Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes">>(
+      "SELECT id, user_id, project_id, scopes FROM platform_keys WHERE hash = ? AND revoked_at IS NULL AND expires_at > ?",
+    )
+    .get(hash, now);
+  if (row === undefined) return null;
+  return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes: JSON.parse(row.scopes) as KeyScope[] };
+}
+
+export function listKeys(db: ReadHandle, userId: string): Omit<KeyReply, "current">[] {
+  const rows = db.prepare<[string], KeyRow>("SELECT * FROM platform_keys WHERE user_id = ? ORDER BY created_at, id").all(userId);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    last4: row.last4,
+    projectId: row.project_id,
+    scopes: JSON.parse(row.scopes) as KeyScope[],
+    createdAt: instant(row.created_at),
+    expiresAt: instant(row.expires_at),
+    lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at),
+    revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+  }));
+}
+
+export function isOwnKey(db: ReadHandle, userId: string, keyId: string): boolean {
+  return db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?").get(keyId, userId) !== undefined;
+}
+
+export function hasAnyKey(db: ReadHandle, userId: string): boolean {
+  return db.prepare("SELECT 1 FROM platform_keys WHERE user_id = ? LIMIT 1").get(userId) !== undefined;
+}
+
+export function countLivingKeys(db: Pick<WriteHandle, "prepare">, userId: string, now: number): number {
+  const row = db
+    .prepare<[string, number], { n: number }>(
+      "SELECT count(*) AS n FROM platform_keys WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?",
+    )
+    .get(userId, now);
+  return row?.n ?? 0;
+}
+
+export function insertKey(db: WriteHandle, key: NewKey): void {
+  db.prepare(
+    `INSERT INTO platform_keys (id, hash, prefix, last4, name, user_id, project_id, scopes, created_at, expires_at)
+     VALUES (@id, @hash, @prefix, @last4, @name, @userId, @projectId, @scopes, @createdAt, @expiresAt)`,
+  ).run({ ...key, scopes: JSON.stringify(key.scopes) });
+}
+
+/** Revoking twice changes nothing. */
+export function revokeKey(db: WriteHandle, userId: string, keyId: string, now: number): void {
+  db.prepare("UPDATE platform_keys SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL").run(
+    now,
+    keyId,
+    userId,
+  );
+}
+
+export function noteUse(db: WriteHandle, keyId: string, now: number): void {
+  db.prepare("UPDATE platform_keys SET last_used_at = ? WHERE id = ?").run(now, keyId);
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,46 @@
+/** One-use passwords for the registry's token realm, in memory: one that a restart forgets is simply asked for again. */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+
+export type PullGrant = {
+  /** Without registry and digest: `resontech/fl-cpu`. */
+  repository: string;
+  username: string;
+  /** Who asked, as the audit log names it. */
+  audit: EventDetail<"key.registry.token">;
+};
+
+const LIFE_MS = 5 * 60_000;
+const MAX_OPEN = 10_000;
+
+export class RegistryPasswords {
+  readonly #open = new Map<string, { grant: PullGrant; hash: Buffer; expiresAt: number }>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Good for one token within five minutes. */
+  issue(repository: string, audit: PullGrant["audit"]): { username: string; password: string } {
+    const now = this.#now();
+    for (const [username, { expiresAt }] of this.#open) if (expiresAt <= now) this.#open.delete(username);
+    if (this.#open.size >= MAX_OPEN) throw new RangeError(`more than ${MAX_OPEN} unused pull passwords`);
+    const username = `pull-${randomBytes(9).toString("hex")}`;
+    const password = randomBytes(32).toString("base64url");
+    this.#open.set(username, { grant: { repository, username, audit }, hash: hashOf(password), expiresAt: now + LIFE_MS });
+    return { username, password };
+  }
+
+  /** Null unless it is the right password, for the first time and in time. */
+  use(username: string, password: string): PullGrant | null {
+    const open = this.#open.get(username);
+    if (open === undefined || open.expiresAt <= this.#now() || !timingSafeEqual(open.hash, hashOf(password))) return null;
+    this.#open.delete(username);
+    return open.grant;
+  }
+}
+
+function hashOf(password: string): Buffer {
+  return createHash("sha256").update(password, "utf8").digest();
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
+import { ApiError } from "../api-error.ts";
+import type { RequestAudit } from "../http/request-audit.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { JobView } from "../kernel/job-view.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { VolumeSync } from "../storage/volume-sync.ts";
+import { type ValidationDeps, validateTask } from "./validate-task.ts";
+
+export type SubmissionDeps = ValidationDeps & {
+  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf">;
+  volume: Pick<VolumeSync, "durable">;
+};
+
+/**
+ * Validate in the bucket → gate → make what was validated durable → the kernel's transaction.
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AuditUnavailable
+ */
+export async function submitTask(
+  deps: SubmissionDeps,
+  caller: Caller,
+  bucket: string,
+  body: SubmitTaskBody,
+  idempotencyKey: string | null,
+  audit: RequestAudit,
+): Promise<JobView> {
+  const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
+  if (idempotency !== null) {
+    const known = deps.kernel.findSubmitted(caller.projectId, idempotency.key, idempotency.bodySha256);
+    if (known !== null) return audit.operation({ type: "job.submit", object: { kind: "job", id: known.id } }, async () => known);
+  }
+  const { hasKeyInScript, ...task } = await validateTask(deps, bucket, body);
+  const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
+  if (busy !== null) throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
+  return audit.operation(
+    {
+      type: "job.submit",
+      object: { kind: "job" },
+      detail: {
+        shards: task.shardUncompressedBytes.length,
+        inputs: task.inputs.length,
+        input_bytes: task.inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
+        key_in_script: hasKeyInScript,
+      },
+      pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
+    },
+    async (operation) => {
+      await deps.volume.durable();
+      const { projectId, userId } = caller;
+      const job = await deps.kernel.submit({ ...task, userId, projectId, audit: operation.proof, idempotency });
+      operation.closedElsewhere();
+      return job;
+    },
+  );
+}
+
+/** The same request whatever the order of its fields. */
+function bodyDigest(body: SubmitTaskBody): string {
+  const ordered = Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(ordered)).digest("hex");
+}

@@ -1,0 +1,161 @@
+/**
+ * Everything that can be wrong with a task is found here, in the bucket, before it is accepted: what passes has its objects'
+ * versions recorded and never changes again.
+ */
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
+import { ApiError } from "../api-error.ts";
+import { findPlatformKeys } from "../identity/decisions/platform-key.ts";
+import type { AcceptedTask } from "../kernel/accepted-task.ts";
+import type { CatalogueEntry, WorkerView } from "../kernel/kernel.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { checkClassFiles, SCRIPT_FILES } from "./decisions/class-files.ts";
+import { chooseImage } from "./decisions/choose-image.ts";
+import { CONFIG_FILES, type ConfigFile, MAX_CONFIG_BYTES, readJobConfigs } from "./decisions/job-configs.ts";
+import { checkRequirements, MAX_REQUIREMENTS_BYTES } from "./decisions/requirements.ts";
+import { slugOf, taskPaths } from "./decisions/task-paths.ts";
+import { selectWorkers } from "./decisions/worker-selection.ts";
+import { judgeShard } from "./judge-shard.ts";
+import { acceptedInputs, type FolderObject, readWorkspace } from "./workspace.ts";
+
+export type ValidationDeps = {
+  store: Pick<ObjectStore, "list" | "getRange">;
+  images: readonly JobImage[];
+  workers: () => readonly WorkerView[];
+  catalogue: () => readonly CatalogueEntry[];
+};
+
+/** What the kernel takes but for who asked and what auditd acknowledged. */
+export type ValidatedTask = Omit<AcceptedTask, "userId" | "projectId" | "audit" | "idempotency"> & {
+  /** An uploaded script holds a platform key. */
+  hasKeyInScript: boolean;
+};
+
+const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
+const PARALLEL_READS = 8;
+const PARALLEL_SHARDS = 4;
+
+/** @throws ApiError with the code of the first thing found wrong */
+export async function validateTask(deps: ValidationDeps, bucket: string, body: SubmitTaskBody): Promise<ValidatedTask> {
+  const paths = taskPaths(body);
+  const name = taskName(body.name);
+  const workspace = await readWorkspace(deps.store, bucket, paths);
+  const read = (object: FolderObject) => readObject(deps.store, bucket, object);
+
+  requireFiles(workspace.scripts, SCRIPT_FILES, paths.scripts, "script_missing");
+  limitSize(workspace.scripts, MAX_SCRIPT_BYTES, "script_too_large");
+  requireFiles(workspace.configs, CONFIG_FILES, paths.configs, "config_missing");
+  limitSize(workspace.configs, MAX_CONFIG_BYTES, "config_too_large");
+  const requirements = requireFiles(workspace.requirements, ["requirements.txt"], paths.requirements, "requirements_missing");
+  limitSize(requirements, MAX_REQUIREMENTS_BYTES, "requirements_too_large");
+
+  const shardCount = workspace.shards.length;
+  const workers = deps.workers();
+  const selection = selectWorkers(body, shardCount, workers, deps.catalogue());
+  const image = chooseImage(selection, deps.images, workers);
+  if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
+
+  const scripts = await inParallel(workspace.scripts, PARALLEL_READS, async (object) => ({ object, bytes: await read(object) }));
+  for (const { object, bytes } of scripts) if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
+  const configs = await readConfigs(workspace.configs, read);
+  const facts = readJobConfigs(configs, shardCount);
+  checkClassFiles(
+    facts.classes,
+    workspace.scripts.map(({ path }) => path),
+    Object.keys(image.packages),
+  );
+  for (const object of requirements) checkRequirements(asText(await read(object), object.path, "requirement_invalid"), image);
+  const zips = await inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path));
+
+  const withKey = scripts.filter(({ bytes }) => findPlatformKeys(bytes.toString("latin1")).length > 0);
+  return {
+    name,
+    slug: slugOf(name),
+    bucket,
+    outputRoot: paths.outputRoot,
+    inputs: acceptedInputs(workspace),
+    selection,
+    onlyMine: body.onlyMineWorkers ?? false,
+    estimatedMemoryMb: body.estimatedMemoryMb ?? null,
+    image,
+    numRounds: facts.numRounds,
+    minClients: facts.minClients,
+    // Nothing is resumed in this release: a new attempt starts at round 0, and the answer must not say otherwise.
+    resumable: false,
+    warnings: [
+      ...withKey.map(
+        ({ object }) => `scripts/${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+      ),
+      ...facts.warnings,
+    ],
+    shardUncompressedBytes: zips.map(({ uncompressedBytes }) => uncompressedBytes),
+    hasKeyInScript: withKey.length > 0,
+  };
+}
+
+function taskName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === "" || !trimmed.isWellFormed() || /\p{Cc}/u.test(trimmed)) {
+    throw new ApiError("validation_failed", "body.name is blank or has control characters");
+  }
+  return trimmed;
+}
+
+/** @returns the required files, in the given order */
+function requireFiles(
+  objects: readonly FolderObject[],
+  names: readonly string[],
+  folder: string,
+  code: "script_missing" | "config_missing" | "requirements_missing",
+): FolderObject[] {
+  return names.map((name) => {
+    const object = objects.find(({ path }) => path === name);
+    if (object === undefined) throw new ApiError(code, `/${folder} has no ${name}`);
+    return object;
+  });
+}
+
+function limitSize(
+  objects: readonly FolderObject[],
+  maxBytes: number,
+  code: "script_too_large" | "config_too_large" | "requirements_too_large",
+): void {
+  const large = objects.find(({ sizeBytes }) => sizeBytes > maxBytes);
+  if (large !== undefined) throw new ApiError(code, `${large.path} has ${large.sizeBytes} bytes, at most ${maxBytes} are taken`);
+}
+
+async function readConfigs(
+  objects: readonly FolderObject[],
+  read: (object: FolderObject) => Promise<Buffer>,
+): Promise<Record<ConfigFile, string>> {
+  const entries = await Promise.all(
+    CONFIG_FILES.map(async (name): Promise<[ConfigFile, string]> => {
+      const object = objects.find(({ path }) => path === name)!;
+      return [name, asText(await read(object), name, "config_invalid_json")];
+    }),
+  );
+  return Object.fromEntries(entries) as Record<ConfigFile, string>;
+}
+
+function readObject(store: Pick<ObjectStore, "getRange">, bucket: string, object: FolderObject): Promise<Buffer> {
+  return store.getRange({ bucket, key: object.key, versionId: object.versionId }, 0, object.sizeBytes - 1);
+}
+
+function asText(bytes: Buffer, path: string, code: "script_not_text" | "config_invalid_json" | "requirement_invalid"): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ApiError(code, `${path} is not UTF-8 text`);
+  }
+}
+
+/** Results in the order of `items`, at most `limit` under way; the first failure ends it. */
+async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const lane = async () => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+  return results;
+}
