@@ -1,0 +1,1 @@
+"""Components of ours that NVFlare's own processes load from the site's configuration; the user's configuration stays untouched."""

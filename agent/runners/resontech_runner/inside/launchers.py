@@ -1,0 +1,38 @@
+"""Job launchers that add our observer to the job process.
+
+NVFlare 2.9.0 adds a site's own components to a job through one door alone: `local/privacy.json`, whose components join the run
+(private/fed/server/server_app_runner.py `_set_up_run_config`, private/fed/client/client_app_runner.py `create_client_runner`). A
+privacy policy must name the scopes it allows; the file is written as the job starts, for the very scope that the job's `meta.json`
+names, and the parent process has no policy: nothing is refused that NVFlare alone would take.
+"""
+
+import json
+import os
+
+from nvflare.apis.fl_constant import FLContextKey
+from nvflare.app_common.job_launcher.client_process_launcher import ClientProcessJobLauncher
+from nvflare.app_common.job_launcher.server_process_launcher import ServerProcessJobLauncher
+
+
+def _write_policy(job_meta: dict, fl_ctx, observer: str) -> None:
+    scope = job_meta.get("scope") or "default"
+    policy = {
+        "scopes": [{"name": scope, "properties": {}}],
+        "default_scope": scope,
+        "components": [{"id": "resontech_observer", "path": f"resontech_runner.inside.{observer}"}],
+    }
+    workspace = fl_ctx.get_prop(FLContextKey.WORKSPACE_OBJECT)
+    with open(os.path.join(workspace.get_site_config_dir(), "privacy.json"), "w", encoding="utf-8") as file:
+        json.dump(policy, file)
+
+
+class ServerLauncher(ServerProcessJobLauncher):
+    def launch_job(self, job_meta: dict, fl_ctx):
+        _write_policy(job_meta, fl_ctx, "server_observer.ServerObserver")
+        return super().launch_job(job_meta, fl_ctx)
+
+
+class ClientLauncher(ClientProcessJobLauncher):
+    def launch_job(self, job_meta: dict, fl_ctx):
+        _write_policy(job_meta, fl_ctx, "client_observer.ClientObserver")
+        return super().launch_job(job_meta, fl_ctx)

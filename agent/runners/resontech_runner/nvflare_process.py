@@ -1,0 +1,76 @@
+"""One NVFlare parent process and its job processes: started, followed line by line, stopped together."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import BinaryIO, Callable, Optional
+
+
+class NvflareProcess:
+    """Starts a module of NVFlare in a session of its own, so that a stop reaches the job processes too.
+
+    Each line of output goes to our standard output (the member's log), to `copy_to` and to `on_line`.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        arguments: list[str],
+        environment: dict[str, str],
+        cwd: Path,
+        on_line: Callable[[str], None],
+        copy_to: Optional[BinaryIO] = None,
+    ):
+        self._on_line = on_line
+        self._copy_to = copy_to
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=cwd,
+            start_new_session=True,
+        )
+        self._pump = threading.Thread(target=self._follow, name="nvflare-output", daemon=True)
+        self._pump.start()
+
+    def _follow(self) -> None:
+        assert self._process.stdout is not None
+        for line in iter(self._process.stdout.readline, b""):
+            os.write(1, line)
+            if self._copy_to is not None:
+                self._copy_to.write(line)
+            self._on_line(line.decode("utf-8", "replace"))
+
+    def exit_code(self) -> Optional[int]:
+        return self._process.poll()
+
+    def stop(self, grace_s: float) -> None:
+        """SIGTERM to all, SIGKILL to who is left after `grace_s`; returns when their output has been read."""
+        self._signal(signal.SIGTERM)
+        deadline = time.monotonic() + grace_s
+        while self._alive() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        # A process that left the session could hold the pipe open: don't wait for it.
+        self._pump.join(timeout=1)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _alive(self) -> bool:
+        self._process.poll()
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True

@@ -1,0 +1,249 @@
+"""The server's container: NVFlare's server, the submission, and what the job does until its model is there."""
+
+import json
+import socket
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any, Optional
+
+from .environment import job_environment
+from .events import LineLog, LineTail
+from .exit_code import DONE, FAILED, STOPPED
+from .failure import Failure, SiteError, failure_of
+from .job_folder import assemble_job
+from .kit import render_admin, render_server
+from .layout import Layout
+from .log_lines import TracebackCollector
+from .memory_limit import oom_kills
+from .model_file import ModelFile, find_model, settled_model
+from .nvflare_process import NvflareProcess
+from .rounds import RoundEnded, RoundFact, RoundStarted, RoundTracker
+from .spec import RunnerSpec
+from .submitter import Submitter, load_client_library
+
+_POLL_S = 0.05
+_REGISTER_POLL_S = 0.1
+_STATUS_POLL_S = 1.0
+_MODEL_SETTLE_S = 5.0
+_ABORT_GRACE_S = 6.0
+# The sites hear of the run's end from the server's processes, so these live a moment longer.
+_FAREWELL_S = 1.0
+_KILL_GRACE_S = 1.0
+
+
+class ServerRun:
+    def __init__(self, spec: RunnerSpec, layout: Layout, package_root: Path, stop: threading.Event):
+        self._spec = spec
+        self._layout = layout
+        self._stop = stop
+        self._events = LineLog(layout.events)
+        self._metrics = LineLog(layout.metrics)
+        self._journal = LineTail(layout.journal)
+        self._tracebacks = TracebackCollector()
+        self._rounds = RoundTracker(num_rounds=spec.num_rounds)
+        self._site_errors: deque[SiteError] = deque(maxlen=16)
+        self._fatal: Optional[str] = None
+        self._run_ended: Optional[bool] = None
+        self._oom_before = oom_kills()
+        self._log = open(layout.training_log, "ab", buffering=0)
+        self._model: Optional[ModelFile] = None
+        self._job: Optional[str] = None
+        self._package_root = package_root
+
+    def run(self) -> int:
+        spec, layout = self._spec, self._layout
+        render_server(spec, layout)
+        render_admin(spec, layout)
+        self._server = self._start_server()
+        try:
+            assemble_job(layout.scripts, layout.configs, layout.job_folder)
+            return self._run_job()
+        finally:
+            self._server.stop(_KILL_GRACE_S)
+            self._log.close()
+
+    def _start_server(self) -> NvflareProcess:
+        environment = job_environment(self._layout, self._package_root)
+        environment["RT_TASK_REQUEST_INTERVAL_S"] = str(self._spec.task_request_interval_s)
+        return NvflareProcess(
+            "nvflare.private.fed.app.server.server_train",
+            ["-m", str(self._layout.site_workspace), "-s", "fed_server.json", "--set", "secure_train=true"]
+            + [f"org={self._spec.org}", "config_folder=config"],
+            environment,
+            cwd=self._layout.site_workspace,
+            on_line=self._tracebacks.feed,
+            copy_to=self._log,
+        )
+
+    def _run_job(self) -> int:
+        submitter = self._open_session()
+        if submitter is None or not self._await_sites(submitter):
+            return self._stopped_or_broken("the federation server did not come up")
+        try:
+            self._job = submitter.submit(self._layout.job_folder)
+        except Exception as refusal:
+            return self._fail(Failure("config_invalid", f"NVFlare refused the job: {refusal}"[:1000]))
+        return self._follow(submitter, self._job)
+
+    def _open_session(self) -> Optional[Submitter]:
+        load_client_library()
+        # A session that finds no server yet tries again only seconds later.
+        while self._still_going() and not _answers(self._spec.server_port):
+            time.sleep(_POLL_S)
+        if not self._still_going():
+            return None
+        self._events.append("ready")
+        try:
+            return Submitter.connect(self._layout.admin_workspace, self._still_going)
+        except Exception as error:
+            self._fatal = str(error)
+            return None
+
+    def _await_sites(self, submitter: Submitter) -> bool:
+        """`@ALL` means the sites that are registered now, so the job waits for every one."""
+        missing = set(self._spec.sites)
+        while missing and self._still_going():
+            for site in missing.intersection(submitter.registered_sites()):
+                self._events.append("site-registered", site=site)
+                missing.discard(site)
+            if missing:
+                self._stop.wait(_REGISTER_POLL_S)
+        return not missing
+
+    def _follow(self, submitter: Submitter, job: str) -> int:
+        next_status = time.monotonic() + _STATUS_POLL_S
+        while not self._stop.is_set():
+            for entry in self._journal.read():
+                self._take(entry)
+            if self._run_ended is not None:
+                return self._conclude()
+            if self._server.exit_code() is not None:
+                return self._fail_with("the federation server ended")
+            if time.monotonic() >= next_status:
+                # The run's own end is in the journal at once; this finds a job that broke before or without it.
+                next_status = time.monotonic() + _STATUS_POLL_S
+                status = _status_or_none(submitter, job)
+                if status is not None and _is_over(status):
+                    for entry in self._journal.read():
+                        self._take(entry)
+                    return self._conclude() if self._run_ended is not None else self._fail_with(f"NVFlare ended the job: {status}")
+            self._stop.wait(_POLL_S)
+        return self._abort(submitter, job)
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        kind = entry["kind"]
+        if kind == "run-started":
+            self._events.append("job-started", nvflareJob=str(entry.get("job")))
+        elif kind == "round":
+            self._tell(self._rounds.started(entry["round"], entry.get("numRounds"), time.time()))
+        elif kind == "round-done":
+            self._tell(self._rounds.finished())
+        elif kind == "contribution":
+            self._rounds.contributed(entry["site"])
+        elif kind == "metric":
+            self._events.append("metric", site=entry["site"], value=entry["value"])
+            self._metrics.append("metric", site=entry["site"], metric=json.loads(entry["value"]))
+        elif kind == "site-error":
+            self._site_errors.append(SiteError(entry["site"], entry["code"], entry["text"]))
+        elif kind == "fatal":
+            self._fatal = self._fatal or entry["text"]
+        elif kind == "run-ended":
+            self._tell(self._rounds.finished())
+            self._run_ended = bool(entry.get("aborted")) or self._fatal is not None
+
+    def _tell(self, facts: list[RoundFact]) -> None:
+        for fact in facts:
+            if isinstance(fact, RoundStarted):
+                for log in (self._events, self._metrics):
+                    log.append("round-started", round=fact.round, numRounds=fact.num_rounds)
+            else:
+                self._tell_round_end(fact)
+
+    def _tell_round_end(self, fact: RoundEnded) -> None:
+        model = self._model_since(fact.started_at)
+        digest = {} if model is None else {"modelSha256": model.sha256}
+        if model is not None:
+            self._model = model
+        for log in (self._events, self._metrics):
+            log.append("round-ended", round=fact.round, sites=list(fact.sites), **digest)
+
+    def _model_since(self, started_at: float) -> Optional[ModelFile]:
+        path = find_model(self._layout.out, self._layout.site_workspace, self._job)
+        # Some file systems keep whole seconds; a model of the round before is older than this round's training.
+        if path is None or path.stat().st_mtime < int(started_at):
+            return None
+        return settled_model(path)
+
+    def _conclude(self) -> int:
+        if self._run_ended:
+            return self._fail_with(self._fatal or "the run was aborted")
+        model = self._final_model()
+        if model is None:
+            return self._fail(Failure("output_missing", "the last round wrote no global model", _last(self._tracebacks)))
+        self._events.append("finished", modelFile=str(model.path), modelName=model.path.name, modelSha256=model.sha256)
+        self._stop.wait(_FAREWELL_S)
+        return DONE
+
+    def _final_model(self) -> Optional[ModelFile]:
+        deadline = time.monotonic() + _MODEL_SETTLE_S
+        while True:
+            model = self._model_since(self._rounds.started_at)
+            if model is not None or time.monotonic() >= deadline or self._stop.is_set():
+                return model
+            time.sleep(_POLL_S)
+
+    def _abort(self, submitter: Submitter, job: str) -> int:
+        try:
+            submitter.abort(job)
+        except Exception as error:
+            print(f"NVFlare would not abort: {error}", flush=True)
+        deadline = time.monotonic() + _ABORT_GRACE_S
+        while time.monotonic() < deadline:
+            status = _status_or_none(submitter, job)
+            if status is None or _is_over(status):
+                break
+            time.sleep(0.2)
+        return STOPPED
+
+    def _still_going(self) -> bool:
+        return not self._stop.is_set() and self._server.exit_code() is None
+
+    def _stopped_or_broken(self, summary: str) -> int:
+        return STOPPED if self._stop.is_set() else self._fail_with(summary)
+
+    def _fail_with(self, summary: str) -> int:
+        # The last lines of a process that just ended are still on their way.
+        time.sleep(0.2)
+        killed = oom_kills() > self._oom_before
+        return self._fail(failure_of(self._fatal or summary, list(self._tracebacks.found), list(self._site_errors), killed))
+
+    def _fail(self, failure: Failure) -> int:
+        detail = {} if failure.detail is None else {"detail": failure.detail}
+        self._events.append("failed", reason=failure.reason, message=failure.message, **detail)
+        return FAILED
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _status_or_none(submitter: Submitter, job: str) -> Optional[str]:
+    try:
+        return submitter.job_status(job)
+    except Exception:
+        return None
+
+
+def _is_over(status: str) -> bool:
+    """nvflare 2.9.0 apis/job_def.py RunStatus."""
+    return status.startswith("FINISHED") or status in ("FAILED_TO_RUN", "ABANDONED")
+
+
+def _last(tracebacks: TracebackCollector) -> Optional[str]:
+    return tracebacks.found[-1] if tracebacks.found else None

@@ -1,0 +1,42 @@
+"""What the agent asks of this runner: `/rt/job/spec.json` (contracts/src/runner.ts, RunnerSpec)."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+
+@dataclass(frozen=True)
+class RunnerSpec:
+    role: str
+    attempt: str
+    org: str
+    server_name: str
+    server_port: int
+    sites: tuple[str, ...]
+    site: Optional[str]
+    num_rounds: Optional[int]
+    task_request_interval_s: float
+
+
+class SpecError(Exception):
+    """The agent and this runner do not speak the same format."""
+
+
+def read_spec(file: Path) -> RunnerSpec:
+    raw = json.loads(file.read_text(encoding="utf-8"))
+    if raw.get("formatVersion") != 1:
+        raise SpecError(f"format {raw.get('formatVersion')!r} is not 1")
+    if raw["role"] not in ("server", "client") or (raw["role"] == "client") != isinstance(raw["site"], str):
+        raise SpecError(f"role {raw['role']!r} and site {raw['site']!r} do not fit")
+    return RunnerSpec(
+        role=raw["role"],
+        attempt=raw["attempt"],
+        org=raw["org"],
+        server_name=raw["serverName"],
+        server_port=int(raw["serverPort"]),
+        sites=tuple(raw["sites"]),
+        site=raw["site"],
+        num_rounds=raw["numRounds"],
+        task_request_interval_s=float(raw["taskRequestIntervalS"]),
+    )
