@@ -132,6 +132,10 @@ export const DesiredMember = Type.Object(
     attempt: Id,
     role: MemberRole,
     fence: Fence,
+    /**
+     * `stop` under a fence newer than the one held (or with nothing held at all): whatever is left of this member is torn down, nothing
+     * more is uploaded, and `released` is reported under the new fence, its `seq` from 1.
+     */
     desired: Type.Union([Type.Literal("run"), Type.Literal("stop")]),
     /** Why it is to stop, a code of the reason table; absent while `desired` is `run`. */
     stopReason: Type.Optional(Id),
@@ -261,7 +265,10 @@ export type PullTokenReply = { username: string; password: string };
 
 // ── outputs: a multipart that the coordinator creates and completes ─────────────────────────────────────────────────────
 
-/** `key` is relative to the job's output root: `model_out/…`, `files_out/…`. Logs go to `logs/<job>/…` with `log: true`. */
+/**
+ * `key` is relative to the job's output root: `model_out/…`, `files_out/…` (server alone). With `log: true` it is relative to
+ * `logs/<job>/`: `<member>-<generation>.<counter>/<seq>` of this very member and fence. `urls` has one for each part, in order.
+ */
 export const OutputOpenRequest = Type.Object(
   {
     nodeEpoch: Fence,
