@@ -42,7 +42,7 @@ export async function startS3Engine(dir: string): Promise<S3Engine> {
     ],
     {
       env: { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey },
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: "ignore",
     },
   );
   const exited = once(engine, "exit");

@@ -1,0 +1,137 @@
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import { isTerminal, JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
+import { IdempotencyConflict } from "../../src/kernel/errors.ts";
+import type { JobView } from "../../src/kernel/job-view.ts";
+import type { CatalogueEntry, Kernel, WorkersStats } from "../../src/kernel/kernel.ts";
+
+/** Holds jobs in states that a test names: the real kernel can't be made to stand still in each of them. */
+export class FakeKernel implements Kernel {
+  readonly tasks: AcceptedTask[] = [];
+  readonly views = new Map<string, JobView>();
+  readonly #keys = new Map<string, { bodySha256: string; id: string }>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async submit(task: AcceptedTask): Promise<JobView> {
+    this.tasks.push(task);
+    const view = this.#view(`job-${this.tasks.length}`, task, "QUEUED");
+    this.views.set(view.id, view);
+    if (task.idempotency !== null) this.#keys.set(task.idempotency.key, { ...task.idempotency, id: view.id });
+    return view;
+  }
+
+  /** One job in each state of the machine. */
+  putEveryState(owner: Pick<AcceptedTask, "projectId" | "userId" | "bucket">): JobView[] {
+    return JOB_STATES.map((state) => {
+      const task = {
+        ...owner,
+        name: `in ${state}`,
+        slug: "x",
+        outputRoot: `jobs/${state.toLowerCase()}`,
+        warnings: [],
+        resumable: false,
+      };
+      const view = this.#view(`state-${state}`, task, state);
+      this.views.set(view.id, view);
+      return view;
+    });
+  }
+
+  findSubmitted(_projectId: string, key: string, bodySha256: string): JobView | null {
+    const known = this.#keys.get(key);
+    if (known === undefined) return null;
+    if (known.bodySha256 !== bodySha256) throw new IdempotencyConflict();
+    return this.views.get(known.id) ?? null;
+  }
+
+  async requestStop(jobId: string): Promise<JobView | null> {
+    const view = this.views.get(jobId);
+    if (view === undefined || isTerminal(view.state)) return view ?? null;
+    const stopping: JobView = { ...view, desired: "stop", state: "STOPPING", reason: "user_cancelled" };
+    this.views.set(jobId, stopping);
+    return stopping;
+  }
+
+  job(id: string, projectId: string): JobView | null {
+    const view = this.views.get(id);
+    return view?.projectId === projectId ? view : null;
+  }
+
+  jobs(projectId: string, limit: number, offset: number): JobView[] {
+    return [...this.views.values()].filter((view) => view.projectId === projectId).slice(offset, offset + limit);
+  }
+
+  livingJobOf(bucket: string, outputRoot: string): string | null {
+    const views = [...this.views.values()];
+    return views.find((view) => view.bucket === bucket && view.outputRoot === outputRoot && !isTerminal(view.state))?.id ?? null;
+  }
+
+  workersStats(): WorkersStats {
+    const workers = ["node-a-0", "node-a-1"].map((id) => ({
+      ...{ id, node: "node-a", model: "cpu", kind: "cpu" as const, totalMemoryMb: 4096, freeMemoryMb: 4096, priceCents: 5 },
+      status: "free" as const,
+    }));
+    return { onlineCount: 2, totalFreeMemoryMb: 8192, workers };
+  }
+
+  nvflareJobs() {
+    return [{ jobId: "x", nvflareJob: "nv-1", attempt: 1, status: "FINISHED", startedAt: this.#now(), endedAt: null }];
+  }
+
+  nvflareStats() {
+    return { currentRound: 2, numRounds: 5 };
+  }
+
+  catalogue(): CatalogueEntry[] {
+    return [
+      { id: "cpu", name: "CPU slot", kind: "cpu", memoryMb: 0, pricePerHourCents: 5, online: 2, free: 2 },
+      { id: "rtx_4090", name: "RTX 4090", kind: "gpu", memoryMb: 24_564, pricePerHourCents: 60, online: 0, free: 0 },
+      { id: "h100", name: "H100", kind: "gpu", memoryMb: 81_559, pricePerHourCents: 250, online: 0, free: 0 },
+    ];
+  }
+
+  status() {
+    return { jobs: {}, nodes: [{ node: "node-a", state: "READY", workers: 2 }], generation: 1 };
+  }
+
+  #view(
+    id: string,
+    task: Pick<AcceptedTask, "name" | "slug" | "projectId" | "userId" | "bucket" | "outputRoot" | "resumable" | "warnings">,
+    state: JobState,
+  ): JobView {
+    const { name, slug, projectId, userId, bucket, outputRoot, resumable, warnings } = task;
+    const hasFailed = isTerminal(state) && state !== "SUCCEEDED";
+    const code: JobReason = "user_exception";
+    const at = this.#now();
+    return {
+      ...{ id, name, slug, projectId, userId, bucket, outputRoot, state, resumable, warnings },
+      ...{ desired: "run", stateSince: at, deadlineAt: state === "STAGING" ? at + 120_000 : null, attempt: 1 },
+      ...{ reason: hasFailed ? code : null, waitingFor: state === "HELD" ? "a person" : null },
+      error: hasFailed
+        ? { code, message: "the script raised ValueError", hint: "Read it.", detail: "ValueError: 1", member: "site-1" }
+        : null,
+      rounds: { current: null, total: 3 },
+      members: [
+        {
+          ...{
+            id: "m-1",
+            role: "client",
+            site: "site-1",
+            node: "node-a",
+            workerId: "node-a-0",
+            model: "cpu",
+            state: "RUNNING",
+            fence: "1.1",
+          },
+          progress: { step: "shard", done: 5, total: null, at },
+          heartbeat: { at, ageMs: 12, loopLagMs: 0.5, diskFreeBytes: 1 },
+        },
+      ],
+      ...{ createdAt: at, startedAt: null, endedAt: hasFailed ? at : null },
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import { pino } from "pino";
+import { type AppDeps, buildApp } from "../../src/app.ts";
+import { GroupCommit } from "../../src/db/group-commit.ts";
+import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
+import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
+import { BucketKeys } from "../../src/identity/bucket-keys.ts";
+import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
+import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
+import { VolumeSync } from "../../src/storage/volume-sync.ts";
+import { FakeKernel } from "./fake-kernel.ts";
+import { RecordingAudit } from "./recording-audit.ts";
+import type { S3Engine } from "./s3-engine.ts";
+
+export const TEST_IMAGE: JobImage = {
+  profile: "fl-cpu",
+  reference: `localhost:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`,
+  sizeBytes: 1,
+  packages: { torch: "2.15.0", nvflare: "2.9.0", numpy: "2.3.1", "scikit-learn": "1.8.0", resontech: "0.3.0" },
+  pythonVersion: "3.11.2",
+};
+
+export type TestApp = {
+  app: FastifyInstance;
+  database: OpenedDatabase;
+  commit: GroupCommit;
+  audit: RecordingAudit;
+  kernel: FakeKernel;
+  bucketKeys: BucketKeys;
+  passwords: RegistryPasswords;
+  clock: { now: number };
+  logLines: string[];
+  addUser(username: string): Promise<AddedUser>;
+  /** A request with a platform key. */
+  call(
+    user: AddedUser,
+    options: InjectOptions,
+  ): Promise<{ status: number; body: Record<string, unknown>; headers: Record<string, unknown> }>;
+  close(): Promise<void>;
+};
+
+/** The real app on a real database and, where given, the real S3 engine. */
+export async function makeTestApp(dir: string, engine: S3Engine, overrides: Partial<AppDeps> = {}): Promise<TestApp> {
+  mkdirSync(dir, { recursive: true });
+  const database = openDatabase(join(dir, "coordinator.db"));
+  const commit = new GroupCommit(database.write);
+  const audit = new RecordingAudit();
+  const clock = { now: Date.now() };
+  const now = () => clock.now;
+  const kernel = new FakeKernel(now);
+  const bucketKeys = new BucketKeys({ read: database.read, commit, store: engine.store, users: engine.users });
+  const passwords = new RegistryPasswords(now);
+  const logLines: string[] = [];
+  const app = await buildApp({
+    gate: audit.gate,
+    record: audit.record,
+    commit,
+    read: database.read,
+    now,
+    store: engine.store,
+    volume: new VolumeSync(engine.volumePath),
+    bucketKeys,
+    s3: { endpoint: engine.endpoint, region: engine.region },
+    kernel,
+    images: [TEST_IMAGE],
+    workers: () => kernel.workersStats().workers,
+    catalogue: () => kernel.catalogue(),
+    join: async () => {
+      throw new Error("no nodes in this test");
+    },
+    registry: { passwords, tokens: {} as RegistryTokens },
+    readiness: { storage: () => engine.store.ping() },
+    logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
+    tls: null,
+    ...overrides,
+  });
+  const userDeps = {
+    ...{ read: database.read, commit, gate: audit.gate, record: audit.record, store: engine.store, bucketKeys, now },
+    ...{ keyKind: "dev" as const, quotaBytes: 10 * 1024 ** 3 },
+  };
+  return {
+    ...{ app, database, commit, audit, kernel, bucketKeys, passwords, clock, logLines },
+    addUser: (username) => addUser(userDeps, username, false),
+    async call(user, options) {
+      const headers = { authorization: `Bearer ${user.platformKey}`, ...options.headers };
+      const reply = await app.inject({ ...options, headers });
+      const body = reply.body === "" ? {} : (JSON.parse(reply.body) as Record<string, unknown>);
+      return { status: reply.statusCode, body, headers: reply.headers };
+    },
+    async close() {
+      await app.close();
+      commit.close();
+      database[Symbol.dispose]();
+    },
+  };
+}
