@@ -5,9 +5,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Test } from "tap";
+import { parseLeaf } from "../src/event/leaf.ts";
+import { LogReader } from "../src/log/log-reader.ts";
 
 const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
 const ORIGIN = "box.audit.acme/2026";
@@ -131,4 +133,23 @@ export function jobSubmit(op: string = crypto.randomUUID()): Omit<EventDraft<"jo
     object: { kind: "job", id: "job-1" },
     detail: { shards: 2, input_bytes: 1_000_000 },
   };
+}
+
+export function keyList(): Omit<EventDraft<"key.list">, "phase"> {
+  return {
+    type: "key.list",
+    op: crypto.randomUUID(),
+    actor: { sub: "usr-1", kind: "user" },
+    object: { kind: "user", id: "usr-1" },
+  };
+}
+
+/** Every leaf of a stopped or running log that its checkpoint covers. */
+export async function readLeaves(logDir: string): Promise<AuditEvent[]> {
+  const size = Number(readFileSync(join(logDir, "checkpoint"), "utf8").split("\n")[1]);
+  const reader = new LogReader(logDir);
+  const leaves: AuditEvent[] = [];
+  for (let first = 0; first < size; first += 256)
+    for (const entry of await reader.readEntries(first / 256, Math.min(256, size - first))) leaves.push(parseLeaf(entry));
+  return leaves;
 }

@@ -72,6 +72,7 @@ export class AuditLog {
   #durableSize: number;
   #committing: Promise<void> | null = null;
   #pseq = 0;
+  #lastBundle: { bundle: number; entries: Buffer[] } | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -158,16 +159,22 @@ export class AuditLog {
   /** The leaf at `index`, which must be below {@link nextIndex}. */
   async readLeaf(index: number): Promise<DurableLeaf> {
     if (index >= this.#tailStart) return this.#tail[index - this.#tailStart]!;
-    const bundle = Math.floor(index / TILE_WIDTH);
-    const width = Math.min(TILE_WIDTH, this.#tailStart - bundle * TILE_WIDTH);
-    const entries = await this.#parts.reader.readEntries(bundle, width);
-    const leaf = entries[index % TILE_WIDTH]!;
+    const leaf = (await this.#readBundle(Math.floor(index / TILE_WIDTH)))[index % TILE_WIDTH]!;
     return { leaf, leafHash: hashLeaf(leaf) };
   }
 
   /** Waits until everything taken is durable. */
   async flush(): Promise<void> {
     while (this.#committing !== null) await this.#committing;
+  }
+
+  /** The last full bundle read is kept: a search goes through its entries one by one. */
+  async #readBundle(bundle: number): Promise<Buffer[]> {
+    if (this.#lastBundle?.bundle === bundle) return this.#lastBundle.entries;
+    const width = Math.min(TILE_WIDTH, this.#tailStart - bundle * TILE_WIDTH);
+    const entries = await this.#parts.reader.readEntries(bundle, width);
+    if (width === TILE_WIDTH) this.#lastBundle = { bundle, entries };
+    return entries;
   }
 
   #take(prod: string, event: object, members: [string, string][], disclosures: readonly Disclosure[]): Entry {

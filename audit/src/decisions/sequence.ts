@@ -1,6 +1,6 @@
 /** Where one producer stands in its current boot, and where in the log to look for its earlier events. */
 
-const MARK_EVERY = 256;
+const MARK_EVERY = 64;
 const MAX_RECENT = 8_192;
 const MAX_PAST_BOOTS = 32;
 
@@ -9,7 +9,7 @@ export type ProducerSnapshot = {
   boot: string;
   lastPseq: number;
   pastBoots: string[];
-  /** `[pseq, index]` of every 256th event of this boot, ascending. */
+  /** `[pseq, index]` of every 64th event of this boot, ascending. */
   marks: [pseq: number, index: number][];
 };
 

@@ -47,6 +47,8 @@ async function writeSynced(path: string, content: string | Buffer, mode: number)
   await unlinkIfPresent(path);
   const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   try {
+    // Whatever the umask: the mode is part of what is trusted.
+    await handle.chmod(mode);
     await handle.writeFile(content);
     await handle.sync();
   } finally {

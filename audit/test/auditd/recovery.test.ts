@@ -1,0 +1,151 @@
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { connectProducer } from "../../src/producer/producer.ts";
+import { type AuditdFixture, keyList, readLeaves, startedAuditd } from "../helper.ts";
+
+/** A stopped log of some 600 leaves. */
+async function stoppedLog(t: Test, stop: NodeJS.Signals = "SIGTERM"): Promise<AuditdFixture> {
+  const auditd = await startedAuditd(t);
+  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  const acks = await Promise.all(Array.from({ length: 600 }, () => producer.fact(keyList())));
+  await producer.covered(acks.at(-1)!.index);
+  await producer.close();
+  await auditd.stop(stop);
+  return auditd;
+}
+
+const refusesToStart = (t: Test, auditd: AuditdFixture, what: RegExp, message: string) =>
+  t.rejects(auditd.start(), { message: what }, message);
+
+t.test("does not start on a log that is damaged, and names the leaf", async (t) => {
+  const auditd = await stoppedLog(t);
+  const { logDir } = auditd.config;
+  const damages: [string, RegExp, (path: string) => void][] = [
+    ["checkpoint", /checkpoint/, (path) => rmSync(path)],
+    [
+      "checkpoint",
+      /not signed by this log's key/,
+      (path) => rewrite(path, (bytes) => bytes.fill(0x39, bytes.indexOf("\n") + 1, bytes.indexOf("\n") + 2)),
+    ],
+    ["tile/0/002.p", /tile\/0\/002/, (path) => rmSync(path, { recursive: true })],
+    ["tile/1/000.p/2", /root of the checkpoint/, (path) => rewrite(path, (bytes) => bytes.fill(0xff, 0, 1))],
+    [
+      `tile/entries/002.p/${auditd.checkpointSize() % 256}`,
+      /first leaf concerned: 5\d\d/,
+      (path) => rewrite(path, (bytes) => bytes.fill(0x7a, 40, 41)),
+    ],
+  ];
+  for (const [file, message, damage] of damages) {
+    const path = join(logDir, file);
+    const kept = `${path}.kept`;
+    if (statSync(path).isDirectory()) {
+      renameSync(path, kept);
+      await refusesToStart(t, auditd, message, file);
+      renameSync(kept, path);
+      continue;
+    }
+    const sound = readFileSync(path);
+    damage(path);
+    await refusesToStart(t, auditd, message, file);
+    rmSync(path, { force: true });
+    writeFileSync(path, sound);
+  }
+  await auditd.start();
+  t.equal(await auditd.stop(), 0, "restored byte for byte, it starts");
+});
+
+t.test("reads every leaf again when its short cut is missing or damaged, and stops at one that is not its tile's", async (t) => {
+  const auditd = await stoppedLog(t);
+  const ledger = join(auditd.config.logDir, "ledger");
+  const first = join(auditd.config.logDir, "tile/entries/000");
+  rewrite(ledger, (bytes) => bytes.fill(0x30, 100, 101));
+  await auditd.start();
+  await auditd.stop();
+  rmSync(ledger);
+  const sound = readFileSync(first);
+  rewrite(first, (bytes) => bytes.fill(0x7a, 5, 6));
+  await refusesToStart(t, auditd, /first leaf concerned: 0/, "full scan");
+  rmSync(first);
+  writeFileSync(first, sound);
+  await auditd.start();
+  t.equal(await auditd.stop(), 0);
+});
+
+t.test("cuts an incomplete last batch and says so in the log", async (t) => {
+  const auditd = await stoppedLog(t, "SIGKILL");
+  const folder = join(auditd.config.logDir, "wal");
+  const segment = join(folder, readdirSync(folder).sort().at(-1)!);
+  const bytes = readFileSync(segment);
+  const last = bytes.lastIndexOf("RTW1");
+  const end = bytes.findLastIndex((byte) => byte !== 0) + 1;
+  // A batch of which only the beginning came to the disk, behind the ones that are whole.
+  bytes.copy(bytes, Math.ceil(end / 16) * 16, last, last + 60);
+  writeFileSync(segment, bytes);
+  await auditd.start();
+  await auditd.stop();
+  const leaves = await readLeaves(auditd.config.logDir);
+  t.match(
+    leaves.filter(({ type }) => type === "audit.wal.cut"),
+    [{ detail: { index: Number, bytes: 60 } }],
+  );
+});
+
+t.test("a log is made by init alone, once, with a key that nobody else can read", async (t) => {
+  const auditd = await stoppedLog(t);
+  const { keyFile, logDir, policyFile } = auditd.config;
+  t.equal(statSync(keyFile).mode & 0o777, 0o400);
+  t.equal(statSync(policyFile).mode & 0o777, 0o444);
+  t.match(readFileSync(policyFile, "utf8"), /^log box\.audit\.acme\/2026\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\nquorum none\n$/);
+  t.match(auditd.init(), { created: false }, "safe to repeat");
+  rmSync(join(logDir, "disclosures"), { recursive: true, force: true });
+  chmodSync(keyFile, 0o440);
+  await refusesToStart(t, auditd, /open to others/, "key readable by its group");
+  chmodSync(keyFile, 0o400);
+  rmSync(keyFile);
+  t.throws(() => auditd.init(), /its key .* is gone/);
+  rmSync(logDir, { recursive: true });
+  await refusesToStart(t, auditd, /ConfigError|log\.key/, "no key, no start");
+});
+
+t.test("stops at once when the segment that it writes is removed", async (t) => {
+  const auditd = await startedAuditd(t);
+  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await producer.fact(keyList());
+  const folder = join(auditd.config.logDir, "wal");
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+  await producer.fact(keyList()).catch(() => {});
+  t.equal(await auditd.ended(5_000), 1);
+  t.match(auditd.output, /removed from its folder/);
+  await producer.close();
+});
+
+t.test("a checkpoint that was put back to an older state is found", async (t) => {
+  const auditd = await startedAuditd(t);
+  const older = readFileSync(join(auditd.config.logDir, "checkpoint"));
+  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
+  await producer.covered(acks.at(-1)!.index);
+  const highestAck = acks.at(-1)!;
+  await producer.close();
+  await auditd.stop();
+  rmSync(join(auditd.config.logDir, "checkpoint"));
+  writeFileSync(join(auditd.config.logDir, "checkpoint"), older);
+  rmSync(join(auditd.config.logDir, "wal"), { recursive: true });
+  await t.rejects(
+    auditd.start().then(async () => {
+      await using late = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck });
+      await late.fact(keyList());
+      throw new Error("went on");
+    }),
+    { message: /exists with other bytes|audit|ended/ },
+    "the files of the later state are never overwritten",
+  );
+});
+
+function rewrite(path: string, change: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(path);
+  change(bytes);
+  rmSync(path);
+  writeFileSync(path, bytes);
+}
