@@ -1,0 +1,94 @@
+/** What each verb of the control socket does, and the audit event that it leaves. */
+import { randomUUID } from "node:crypto";
+import type { EventDetail, EventType, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventObject } from "@resontech/contracts/audit-event";
+import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
+import { auditedOperation, type FailureOutcome, type OpenOperation } from "../audited-operation.ts";
+import { addUser, type AddUserDeps } from "../identity/add-user.ts";
+import type { RegistryPasswords } from "../identity/registry-passwords.ts";
+import type { GateProof } from "../kernel/accepted-task.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ControlHandler } from "./control-server.ts";
+
+export type ControlDeps = AddUserDeps & {
+  kernel: Pick<Kernel, "status">;
+  passwords: RegistryPasswords;
+  /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
+  joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
+  /** Lengthens the leases until then, at most 15 minutes. Answers with the instant in Unix milliseconds. */
+  maintain: (untilS: number, audit: GateProof) => Promise<number>;
+};
+
+/** Every verb is here, or the types fail. */
+export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: string }> = {
+  status: { none: "status" },
+  "add-user": { event: "iam.user.create" },
+  "join-token": { event: "iam.node.join-token" },
+  maintenance: { event: "admin.maintenance" },
+  "registry-login": { event: "admin.control" },
+};
+
+export function controlHandler(deps: ControlDeps): ControlHandler {
+  return (request) => dispatch(deps, request);
+}
+
+async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<ControlReply> {
+  switch (request.verb) {
+    case "status":
+      return { ok: true, verb: "status", ...deps.kernel.status() };
+    case "add-user": {
+      const added = await addUser(deps, request.username, request.admin);
+      return {
+        ...{ ok: true, verb: "add-user", userId: added.userId, username: request.username, project: added.projectId },
+        ...{ bucketAlias: added.bucket, platformKey: added.platformKey },
+        ...{ accessKeyId: added.accessKeyId, secretAccessKey: added.secretAccessKey },
+      };
+    }
+    case "join-token": {
+      const { token, expiresAt } = await byOperator(
+        deps,
+        "iam.node.join-token",
+        { kind: "node", id: request.node },
+        { ttl_s: request.ttlS },
+        () => deps.joinToken(request.node, request.ttlS),
+      );
+      return { ok: true, verb: "join-token", token, expiresAt: new Date(expiresAt).toISOString() };
+    }
+    case "maintenance": {
+      const until = await byOperator(
+        deps,
+        "admin.maintenance",
+        { kind: "appliance", id: "appliance" },
+        { until_s: request.untilS },
+        ({ proof }) => deps.maintain(request.untilS, proof),
+      );
+      return { ok: true, verb: "maintenance", until: new Date(until).toISOString() };
+    }
+    case "registry-login": {
+      const login = await byOperator(
+        deps,
+        "admin.control",
+        { kind: "appliance", id: "appliance" },
+        { verb: request.verb },
+        async () => deps.passwords.issue(request.repository, {}),
+      );
+      return { ok: true, verb: "registry-login", ...login };
+    }
+  }
+}
+
+function byOperator<T extends OperationType, R>(
+  deps: ControlDeps,
+  type: T,
+  object: EventObject,
+  detail: EventDetail<T>,
+  effect: (operation: OpenOperation) => Promise<R>,
+): Promise<R> {
+  const draft = { type, op: randomUUID(), actor: { sub: "operator", kind: "operator" } as const, object, detail };
+  return auditedOperation(deps, draft, [], failureOutcome, effect);
+}
+
+function failureOutcome(error: unknown): FailureOutcome {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "internal_error";
+  return { phase: "failed", code };
+}
