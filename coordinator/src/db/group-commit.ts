@@ -20,6 +20,8 @@ export class GroupCommit {
   #isClosed = false;
   /** Commits made, and transitions in them; their quotient says what grouping saved. */
   readonly counts = { commits: 0, transitions: 0 };
+  /** Called after each commit, before its callers are answered: who carries out what was decided looks for work then. */
+  readonly listeners = new Set<() => void>();
 
   constructor(db: WriteHandle) {
     this.#db = db;
@@ -67,6 +69,7 @@ export class GroupCommit {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       outcomes = group.map(() => ({ ok: false, error }));
     }
+    for (const listener of this.listeners) listener();
     for (const [at, { settle }] of group.entries()) settle(outcomes[at]!);
   }
 

@@ -1,0 +1,117 @@
+/**
+ * The job's machine as one table: `(state, event) → (state, effects)`. What is not in it does not happen: an event that finds
+ * its job elsewhere is stale and is dropped. Drawn in docs/kernel.md; test/kernel/decisions/job-machine.test.ts walks every pair.
+ */
+import { isTerminal, JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+
+export const JOB_EVENTS = [
+  /** Within the transaction that makes the row. */
+  "enqueue",
+  "reject",
+  "hold",
+  "unhold",
+  /** A plan of the placement cycle was applied. */
+  "place",
+  /** Every member's node knows of it. */
+  "claim",
+  /** Inputs or image began to arrive. */
+  "stage",
+  /** The payload runs, all members present. */
+  "start",
+  /** The payload ended well. */
+  "finish",
+  /** The model is stored. */
+  "store",
+  /** An infrastructure fault ended the attempt. */
+  "fault",
+  /** After a fault: nothing of the attempt is left, budget is. */
+  "requeue",
+  /** After a fault: the budget is spent. */
+  "give-up",
+  "preempt",
+  /** Checkpoint acknowledged, or waited for long enough. */
+  "vacate",
+  /** Asked to end: by a person, by its own failure, by its stated time. Legal in every living state. */
+  "stop",
+  /** The three ends of STOPPING, by the terminal state of its reason. */
+  "stopped-cancelled",
+  "stopped-failed",
+  "stopped-expired",
+] as const;
+export type JobEvent = (typeof JOB_EVENTS)[number];
+
+export type JobEffect =
+  /** Make attempt, members, fences and leases of the plan. */
+  | "create-attempt"
+  /** Set `desired: stop` on every member that has not ended, and tell their nodes. */
+  | "stop-members"
+  /** Set `desired: stop` on the clients: the server's outputs decide now. */
+  | "stop-clients"
+  /** Withdraw the authority of members that still hold any, end the attempt, forget its CA key. */
+  | "end-attempt"
+  /** As `end-attempt`, but clients may bring their last logs home. */
+  | "close-attempt"
+  /** Look for workers. */
+  | "place-soon";
+
+export type JobStep = { to: JobState; effects: readonly JobEffect[] };
+type Row = Partial<Record<JobEvent, JobStep>>;
+
+const to = (state: JobState, ...effects: JobEffect[]): JobStep => ({ to: state, effects });
+const STOP: Row = { stop: to("STOPPING", "stop-members") };
+const FAULT: Row = { fault: to("RECOVERING", "stop-members") };
+const START: Row = { start: to("RUNNING") };
+
+export const JOB_MACHINE: Record<JobState, Row> = {
+  ACCEPTED: { ...STOP, enqueue: to("QUEUED", "place-soon"), reject: to("REJECTED") },
+  QUEUED: { ...STOP, hold: to("HELD"), place: to("RESERVED", "create-attempt") },
+  HELD: { ...STOP, unhold: to("QUEUED", "place-soon") },
+  RESERVED: { ...STOP, ...FAULT, ...START, claim: to("PROVISIONING") },
+  PROVISIONING: { ...STOP, ...FAULT, ...START, stage: to("STAGING") },
+  STAGING: { ...STOP, ...FAULT, ...START },
+  RUNNING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-clients"), preempt: to("PREEMPTING", "stop-members") },
+  PREEMPTING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-clients"), vacate: to("QUEUED", "end-attempt", "place-soon") },
+  RECOVERING: { ...STOP, requeue: to("QUEUED", "end-attempt", "place-soon"), "give-up": to("FAILED", "end-attempt") },
+  FINALIZING: { ...STOP, ...FAULT, store: to("SUCCEEDED", "close-attempt") },
+  STOPPING: {
+    "stopped-cancelled": to("CANCELLED", "end-attempt"),
+    "stopped-failed": to("FAILED", "end-attempt"),
+    "stopped-expired": to("EXPIRED", "end-attempt"),
+  },
+  SUCCEEDED: {},
+  FAILED: {},
+  CANCELLED: {},
+  EXPIRED: {},
+  REJECTED: {},
+};
+
+/** Null when the event finds the job where it can't happen. */
+export function stepJob(state: JobState, event: JobEvent): JobStep | null {
+  return JOB_MACHINE[state][event] ?? null;
+}
+
+/** States in which the job has a live attempt. */
+export function hasAttempt(state: JobState): boolean {
+  switch (state) {
+    case "RESERVED":
+    case "PROVISIONING":
+    case "STAGING":
+    case "RUNNING":
+    case "PREEMPTING":
+    case "RECOVERING":
+    case "FINALIZING":
+      return true;
+    case "STOPPING":
+    case "ACCEPTED":
+    case "QUEUED":
+    case "HELD":
+    case "SUCCEEDED":
+    case "FAILED":
+    case "CANCELLED":
+    case "EXPIRED":
+    case "REJECTED":
+      return false;
+  }
+}
+
+export const LIVING_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));

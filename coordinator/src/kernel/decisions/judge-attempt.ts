@@ -1,0 +1,146 @@
+/** What the members of an attempt, taken together, mean for their job. Pure; asked after every change until it says nothing. */
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import type { JobEvent } from "./job-machine.ts";
+import { isMemberOver, mayMemberWrite } from "./member-machine.ts";
+import { reasonEntry } from "./reasons.ts";
+
+export type MemberFacts = {
+  id: string;
+  role: "server" | "client";
+  state: MemberState;
+  desired: "run" | "stop";
+  /** It told of bytes, staged inputs, a started container: anything past being asked. */
+  hasProgress: boolean;
+  isFinished: boolean;
+  hasOutputs: boolean;
+  reason: JobReason | null;
+  isNodeAlive: boolean;
+};
+
+export type AttemptFacts = {
+  state: JobState;
+  /** Why it stops or recovers; null while it does neither. */
+  reason: JobReason | null;
+  minClients: number;
+  /** The server's `model_out/checkpoint.pt` is stored under its fence. */
+  hasModel: boolean;
+  /** The fault that it recovers from leaves budget. */
+  mayRetry: boolean;
+  members: readonly MemberFacts[];
+};
+
+export type Judgement = { event: JobEvent; reason?: JobReason; blame?: string };
+
+export function judgeAttempt(attempt: AttemptFacts): Judgement | null {
+  switch (attempt.state) {
+    case "RESERVED":
+      return faultOf(attempt) ?? (attempt.members.every(({ state }) => state !== "LEASED") ? { event: "claim" } : null);
+    case "PROVISIONING":
+      return faultOf(attempt) ?? (attempt.members.some(({ hasProgress }) => hasProgress) ? { event: "stage" } : null);
+    case "STAGING":
+      return faultOf(attempt);
+    case "RUNNING":
+    case "PREEMPTING":
+      return faultOf(attempt) ?? finishOf(attempt) ?? vacancyOf(attempt);
+    case "FINALIZING":
+      return outcomeOf(attempt);
+    case "RECOVERING":
+      return userFaultOf(attempt) ?? recoveryOf(attempt);
+    case "STOPPING":
+      return attempt.members.some(({ state }) => mayMemberWrite(state)) ? null : { event: stoppedEvent(attempt.reason) };
+    case "ACCEPTED":
+    case "QUEUED":
+    case "HELD":
+    case "SUCCEEDED":
+    case "FAILED":
+    case "CANCELLED":
+    case "EXPIRED":
+    case "REJECTED":
+      return null;
+  }
+}
+
+/** The end that STOPPING comes to for this reason. */
+export function stoppedEvent(reason: JobReason | null): JobEvent {
+  switch (reason === null ? "FAILED" : reasonEntry(reason).ends) {
+    case "CANCELLED":
+      return "stopped-cancelled";
+    case "EXPIRED":
+      return "stopped-expired";
+    case "FAILED":
+    case "REJECTED":
+      return "stopped-failed";
+  }
+}
+
+/** Why a member can't do its part any more; null while it can, or has done it. */
+function failureOf(member: MemberFacts): JobReason | null {
+  if (member.reason !== null) return member.reason;
+  switch (member.state) {
+    case "LOST":
+    case "FENCED":
+      return "node_lost";
+    case "RELEASED":
+    case "QUARANTINED":
+    case "RELEASING":
+      // It let go of its own accord, without having ended.
+      return member.isFinished || member.hasOutputs ? null : "agent_fault";
+    case "LEASED":
+    case "STARTING":
+    case "RUNNING":
+    case "DRAINING":
+      return null;
+  }
+}
+
+function faultOf(attempt: AttemptFacts): Judgement | null {
+  const byUser = userFaultOf(attempt);
+  if (byUser !== null) return byUser;
+  const server = attempt.members.find(({ role }) => role === "server");
+  const serverFailure = server === undefined ? "agent_fault" : failureOf(server);
+  if (serverFailure !== null) return { event: "fault", reason: serverFailure, blame: server?.id };
+
+  const clients = attempt.members.filter(({ role }) => role === "client");
+  const failed = clients.find((client) => failureOf(client) !== null);
+  if (failed === undefined) return null;
+  const living = clients.filter((client) => failureOf(client) === null).length;
+  // Before the start all must be there; afterwards the job's own quorum decides.
+  const isQuorate = attempt.state === "RUNNING" && living >= attempt.minClients;
+  return isQuorate ? null : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
+}
+
+/** A failure that running again would repeat, whoever else failed because of it. */
+function userFaultOf({ members }: AttemptFacts): Judgement | null {
+  const failed = members.find(({ reason }) => reason !== null && reasonEntry(reason).retry === "never");
+  return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
+}
+
+function finishOf({ members }: AttemptFacts): Judgement | null {
+  return members.some(({ role, isFinished }) => role === "server" && isFinished) ? { event: "finish" } : null;
+}
+
+function vacancyOf({ state, members }: AttemptFacts): Judgement | null {
+  return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state)) ? { event: "vacate" } : null;
+}
+
+/** The server alone decides: its clients have given all they had. */
+function outcomeOf(attempt: AttemptFacts): Judgement | null {
+  const server = attempt.members.find(({ role }) => role === "server");
+  if (server === undefined) return { event: "fault", reason: "agent_fault" };
+  if (server.hasOutputs)
+    return attempt.hasModel ? { event: "store" } : { event: "stop", reason: "output_missing", blame: server.id };
+  const failure =
+    server.reason ?? (mayMemberWrite(server.state) ? null : server.state === "FENCED" ? "node_lost" : "agent_fault");
+  if (failure === null) return null;
+  const event = reasonEntry(failure).retry === "never" ? "stop" : "fault";
+  return { event, reason: failure, blame: server.id };
+}
+
+/** Over, or fenced on a node that can prove nothing: then the next attempt need not wait for it. */
+function recoveryOf({ members, mayRetry }: AttemptFacts): Judgement | null {
+  const isQuiet = members.every(
+    ({ state, isNodeAlive }) => isMemberOver(state) || ((state === "FENCED" || state === "LOST") && !isNodeAlive),
+  );
+  return isQuiet ? { event: mayRetry ? "requeue" : "give-up" } : null;
+}

@@ -1,0 +1,109 @@
+import type { JobReason } from "@resontech/contracts/job-reasons";
+
+/** Which budget a fault spends; `never`: running it again would end the same way, or nobody wants it. */
+export type RetryClass = "never" | "infrastructure" | "lease_lost" | "out_of_memory" | "free";
+
+export type ReasonEntry = {
+  /** How the job ends when the reason ends it: at once for `never`, else once the budget is spent. */
+  ends: "FAILED" | "CANCELLED" | "EXPIRED" | "REJECTED";
+  retry: RetryClass;
+  message: string;
+  hint: string;
+};
+
+const user = (message: string, hint: string): ReasonEntry => ({ ends: "FAILED", retry: "never", message, hint });
+const platform = (message: string, hint: string): ReasonEntry => ({ ends: "FAILED", retry: "infrastructure", message, hint });
+const OPERATOR = "Nothing in the job caused this. Submit it again; if it comes back, give the operator the job's id.";
+
+/** reason → (terminal state, retry class, message, hint). */
+export const REASONS = {
+  user_exception: user(
+    "The training script raised an exception.",
+    "Read the traceback's last lines in `detail` and correct the script.",
+  ),
+  payload_exited: user("The training process ended with an error.", "Look at the end of files_out/training_log.txt."),
+  config_invalid: user(
+    "NVFlare refused the job's configuration.",
+    "Check configs/config_fed_server.json and config_fed_client.json.",
+  ),
+  shard_invalid: user(
+    "A shard could not be unpacked.",
+    "Make the zip again: no absolute paths, no `..`, no links, not encrypted.",
+  ),
+  disk_limit: user(
+    "A member filled its file system.",
+    "Write less under /app/out, /tmp and the data root, or split the data into more shards.",
+  ),
+  out_of_memory: {
+    ends: "FAILED",
+    retry: "out_of_memory",
+    message: "A member used more memory than its worker has.",
+    hint: "Use a smaller batch, or state estimatedMemoryMb so that a larger worker is chosen.",
+  },
+  output_missing: user(
+    "The job ended without writing a model.",
+    "The server's persistor must save the global model to $RESONTECH_OUT_DIR/$RESONTECH_OUT_FILENAME.",
+  ),
+  image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
+  staging_failed: platform("An input could not be fetched.", OPERATOR),
+  container_failed: platform("The container engine could not run a member.", OPERATOR),
+  federation_failed: platform("Server and clients lost one another.", OPERATOR),
+  device_fault: platform("An accelerator failed.", OPERATOR),
+  upload_failed: platform("An output could not be stored.", OPERATOR),
+  agent_fault: platform("A node's agent lost track of a member.", OPERATOR),
+  provisioning_timeout: platform("A node did not start its member in time.", OPERATOR),
+  staging_timeout: platform("Inputs or image made no progress.", OPERATOR),
+  quorum_lost: platform("Fewer clients are left than the job needs.", OPERATOR),
+  lease_lost: { ends: "FAILED", retry: "lease_lost", message: "A node lost its lease.", hint: OPERATOR },
+  node_lost: { ends: "FAILED", retry: "lease_lost", message: "A node stopped answering.", hint: OPERATOR },
+  generation_changed: {
+    ends: "FAILED",
+    retry: "free",
+    message: "The appliance was restored from a backup while the job ran.",
+    hint: OPERATOR,
+  },
+  preempted: {
+    ends: "FAILED",
+    retry: "free",
+    message: "The job made way for one of a higher class.",
+    hint: "It is queued again and goes on from its last commit.",
+  },
+  attempt_ended: { ends: "FAILED", retry: "free", message: "The attempt is over.", hint: "Nothing has to be done." },
+  release_timeout: platform("A member's release was not proven in time; its worker is quarantined.", OPERATOR),
+  devices_not_free: platform("A worker was not free after its member ended; it is quarantined.", OPERATOR),
+  user_cancelled: { ends: "CANCELLED", retry: "never", message: "The job was cancelled.", hint: "Submit it again to run it." },
+  operator_cancelled: {
+    ends: "CANCELLED",
+    retry: "never",
+    message: "The operator stopped the job.",
+    hint: "Ask the operator why; then submit it again.",
+  },
+  expired: {
+    ends: "EXPIRED",
+    retry: "never",
+    message: "The job ran out of the time that it had stated.",
+    hint: "State a longer time, or none.",
+  },
+  binds_failed: {
+    ends: "FAILED",
+    retry: "free",
+    message: "Workers were chosen for the job five times and could not be taken.",
+    hint: "The operator must look at the nodes; the job waits until they do.",
+  },
+  quota_exceeded: {
+    ends: "REJECTED",
+    retry: "never",
+    message: "The project's quota does not allow the job.",
+    hint: "Ask a project lead for more, or wait for running jobs to end.",
+  },
+  policy_denied: {
+    ends: "REJECTED",
+    retry: "never",
+    message: "A policy does not allow the job.",
+    hint: "Ask the security officer which rule applies.",
+  },
+} as const satisfies Record<JobReason, ReasonEntry>;
+
+export function reasonEntry(reason: JobReason): ReasonEntry {
+  return REASONS[reason];
+}

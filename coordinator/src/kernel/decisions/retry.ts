@@ -1,0 +1,28 @@
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import { type RetryClass, reasonEntry } from "./reasons.ts";
+
+/** How often a job starts again after a fault of each class; test/kernel/decisions/retry.test.ts pins the figures. */
+export const RETRY_BUDGETS = {
+  never: 0,
+  infrastructure: 5,
+  lease_lost: 10,
+  out_of_memory: 1,
+  free: Infinity,
+} as const satisfies Record<RetryClass, number>;
+
+export type RetriesSpent = { infrastructure: number; lease_lost: number; out_of_memory: number };
+
+/** Whether a job that met this fault starts again, and which budget that spends. */
+export function judgeRetry(reason: JobReason, spent: RetriesSpent): { again: boolean; spends: keyof RetriesSpent | null } {
+  const { retry } = reasonEntry(reason);
+  switch (retry) {
+    case "never":
+      return { again: false, spends: null };
+    case "free":
+      return { again: true, spends: null };
+    case "infrastructure":
+    case "lease_lost":
+    case "out_of_memory":
+      return { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };
+  }
+}
