@@ -6,7 +6,6 @@ Uploaded as it is: every worker imports this file and calls `fl_train` once a ro
 import glob
 import json
 import os
-import random
 
 import numpy as np
 import torch
@@ -20,6 +19,8 @@ class DigitsCNN(nn.Module):
 
     def __init__(self, hidden: int = 64):
         super().__init__()
+        # The server draws the first global model: the same one on every run.
+        torch.manual_seed(SEED)
         self.features = nn.Sequential(
             nn.Conv2d(1, 16, 3, padding=1),
             nn.ReLU(),
@@ -57,7 +58,6 @@ def fl_train(model, env, out_dir, logger=None):
     # The same seed on every run makes the accuracies repeatable; rounds and sites still differ.
     site_seed = sum(env["SITE_NAME"].encode())
     torch.manual_seed(SEED + 1000 * current_round + site_seed)
-    random.seed(SEED)
 
     device = next(model.parameters()).device
     train_images, train_labels, held_images, held_labels = (t.to(device) for t in load_shard(env["DATA_ROOT"]))

@@ -30,6 +30,8 @@ def main(layout: Layout = Layout()) -> int:
         os.environ.update(job_environment(layout, _PACKAGE_ROOT))
         for folder in (layout.site_workspace, layout.admin_workspace, layout.out):
             folder.mkdir(parents=True, exist_ok=True)
+        # NVFlare's library looks for a comm_config.json in and under the current folder, and `/` takes it seconds.
+        os.chdir(layout.admin_workspace)
         run = (ServerRun if spec.role == "server" else ClientRun)(spec, layout, _PACKAGE_ROOT, stop)
         code = run.run()
     except Exception:

@@ -24,7 +24,7 @@ RUNNERS = Path(__file__).resolve().parents[2] / "runners"
 # Arguments: member folder. The namespace goes with the last process in it.
 _ENTER = r"""
 set -eu
-member=$1; python=$2; role=$3
+member=$1; python=$2
 mount -t tmpfs none "$member/overlay"
 mkdir "$member/overlay/upper" "$member/overlay/work" "$member/overlay/root"
 root=$member/overlay/root
@@ -114,18 +114,16 @@ class Federation:
             # A private /tmp would hide an interpreter that lies there.
             "KEPT": "/".join(self.python.split("/")[:3]) if self.python.startswith("/tmp/") else "",
         }
-        for name in ("LD_LIBRARY_PATH",):
-            if name in os.environ:
-                env[name] = os.environ[name]
+        env["OMP_NUM_THREADS"] = "1"
         assert self._network is not None
-        log = open(root / "log.txt", "wb")
-        return subprocess.Popen(
-            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
-            + ["--mount-proc", "bash", "-c", _ENTER, "enter", str(root), self.python, member],
-            env=env,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
+        with open(root / "log.txt", "wb") as log:
+            return subprocess.Popen(
+                ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
+                + ["--mount-proc", "bash", "-c", _ENTER, "enter", str(root), self.python],
+                env=env,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
 
     def wait(self, member: str, timeout_s: float) -> int:
         return self.processes[member].wait(timeout_s)
@@ -176,7 +174,7 @@ class Federation:
             process.wait()
         if self._network is not None:
             self._network.kill()
-            self._network.wait()
+            self._network.communicate()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

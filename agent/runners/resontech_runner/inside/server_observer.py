@@ -34,7 +34,7 @@ class ServerObserver(Widget):
             self._journal.append("run-started", job=fl_ctx.get_job_id())
         elif event_type == AppEventType.ROUND_STARTED:
             self._on_round(fl_ctx.get_prop(AppConstants.CURRENT_ROUND), fl_ctx.get_prop(AppConstants.NUM_ROUNDS))
-        elif event_type == EventType.AFTER_PROCESS_TASK_REQUEST:
+        elif event_type == EventType.BEFORE_TASK_DATA_FILTER:
             self._on_task(fl_ctx.get_prop(FLContextKey.TASK_DATA))
         elif event_type == EventType.BEFORE_PROCESS_SUBMISSION:
             self._on_result(fl_ctx)

@@ -1,0 +1,186 @@
+"""Whole attempts on real NVFlare, as plain processes (federation.py). Run by runners.test.ts with the job image's interpreter."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import sample_job
+from federation import Federation
+
+SITES = ["site-1", "site-2"]
+SOURCE = sample_job.MODEL_SOURCE.read_text()
+TIMEOUT_S = 60
+
+
+def make_shards(folder: Path) -> dict[str, Path]:
+    import numpy
+
+    generator = numpy.random.default_rng(3)
+    shards = {}
+    for site in SITES:
+        data = folder / f"{site}.npz"
+        numpy.savez(data, images=generator.integers(0, 16, (100, 8, 8)), labels=generator.integers(0, 10, 100))
+        shards[site] = folder / f"{site}.zip"
+        with zipfile.ZipFile(shards[site], "w") as archive:
+            archive.write(data, "digits/train.npz")
+    return shards
+
+
+class AttemptTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="rt-attempt-"))
+        self.folder.chmod(0o755)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def begin(self, source: str = SOURCE, change=None, **arguments) -> Federation:
+        scripts, configs = sample_job.render(self.folder, source, **arguments)
+        if change is not None:
+            scripts, configs = change(scripts, configs)
+        federation = Federation(self.folder / "attempt", sys.executable, SITES, scripts, configs)
+        self.addCleanup(federation.close)
+        for site, archive in make_shards(self.folder).items():
+            federation.put_shard(site, archive)
+        federation.start()
+        return federation
+
+    def end(self, federation: Federation, member: str = "server") -> int:
+        try:
+            return federation.wait(member, TIMEOUT_S)
+        except Exception:
+            self.fail(f"{member} did not end: {federation.events(member)}\n{federation.log(member)[-4000:]}")
+
+    def assert_failed(self, federation: Federation, reason: str, member: str = "server") -> dict:
+        self.assertEqual(self.end(federation, member), 1, federation.log(member)[-3000:])
+        last = federation.events(member)[-1]
+        self.assertEqual((last["kind"], last["reason"]), ("failed", reason), last)
+        self.assertEqual(federation.kinds(member).count("failed"), 1)
+        return last
+
+
+class Success(AttemptTest):
+    def test_three_rounds_end_in_a_model_with_metrics_of_every_site(self):
+        federation = self.begin(SOURCE + '\nprint("RT_METRIC " + json.dumps({"imported": True}))\n')
+        self.assertEqual([self.end(federation, member) for member in ("server", *SITES)], [0, 0, 0])
+
+        events = federation.events("server")
+        kinds = [event["kind"] for event in events]
+        self.assertEqual(kinds[0], "ready")
+        self.assertEqual(sorted(event["site"] for event in events if event["kind"] == "site-registered"), SITES)
+        self.assertLess(kinds.index("site-registered"), kinds.index("job-started"))
+        ends = [event for event in events if event["kind"] == "round-ended"]
+        self.assertEqual([(event["round"], event["sites"]) for event in ends], [(n, SITES) for n in range(3)])
+        self.assertEqual(len({event["modelSha256"] for event in ends}), 3)
+
+        finished = events[-1]
+        model = federation.folder / "server" / finished["modelFile"].lstrip("/")
+        self.assertEqual(finished["modelName"], "GLOBAL_MODEL.pt")
+        self.assertEqual(hashlib.sha256(model.read_bytes()).hexdigest(), ends[-1]["modelSha256"])
+
+        lines = [json.loads(line) for line in (federation.folder / "server/rt/events/metrics.jsonl").read_text().splitlines()]
+        for site in SITES:
+            rounds = [line["metric"].get("round") for line in lines if line["kind"] == "metric" and line["site"] == site]
+            self.assertEqual([number for number in rounds if number is not None], [0, 1, 2])
+        self.assertEqual({line["site"] for line in lines if line.get("metric") == {"imported": True}}, set(SITES))
+        for number in range(3):
+            self.assert_metrics_inside_round(lines, number)
+        log = (federation.folder / "server/rt/events/training_log.txt").read_text()
+        self.assertIn("Round 2 finished.", log)
+        # The site's own folder is writable where the rendered executor makes it.
+        self.assertTrue((federation.folder / "site-1/app/payload/runs/round_2").is_dir())
+
+    def assert_metrics_inside_round(self, lines: list[dict], number: int):
+        start = next(i for i, line in enumerate(lines) if line["kind"] == "round-started" and line["round"] == number)
+        end = next(i for i, line in enumerate(lines) if line["kind"] == "round-ended" and line["round"] == number)
+        of_round = [i for i, line in enumerate(lines) if line["kind"] == "metric" and line["metric"].get("round") == number]
+        self.assertEqual(len(of_round), len(SITES))
+        self.assertTrue(all(start < i < end for i in of_round), lines)
+
+    def test_a_workflow_that_tells_no_end_of_rounds_is_followed_too(self):
+        def cyclic(scripts, configs):
+            return scripts, sample_job.with_workflow(
+                configs,
+                "nvflare.app_common.workflows.cyclic_ctl.CyclicController",
+                {"num_rounds": 2, "task_name": "train", "persistor_id": "persistor", "shareable_generator_id": "shareable_generator"},
+            )
+
+        federation = self.begin(change=cyclic)
+        self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
+        rounds = [(e["kind"], e["round"]) for e in federation.events("server") if e["kind"].startswith("round-")]
+        self.assertEqual(rounds, [("round-started", 0), ("round-ended", 0), ("round-started", 1), ("round-ended", 1)])
+
+
+class UserFaults(AttemptTest):
+    def test_an_exception_in_the_training_function(self):
+        source = SOURCE.replace("    optimizer = torch.optim.SGD", '    raise ValueError("no such column: age")\n    optimizer = torch.optim.SGD')
+        failed = self.assert_failed(self.begin(source), "user_exception")
+        self.assertIn("no such column: age", failed["message"])
+        self.assertIn("model_def.py", failed["detail"])
+        self.assertTrue(failed["detail"].rstrip().endswith("ValueError: no such column: age"), failed["detail"])
+
+    def test_a_module_that_cannot_be_imported(self):
+        def change(scripts, configs):
+            return {**scripts, "model_def.py": "import no_such_package\n" + scripts["model_def.py"]}, configs
+
+        failed = self.assert_failed(self.begin(change=change), "user_exception")
+        self.assertIn("no_such_package", failed["detail"])
+
+    def test_a_class_that_the_sites_do_not_find(self):
+        def change(scripts, configs):
+            client = json.loads(configs["config_fed_client.json"])
+            client["executors"][0]["executor"]["args"]["model_class"] = "Nobody"
+            return scripts, {**configs, "config_fed_client.json": json.dumps(client)}
+
+        failed = self.assert_failed(self.begin(change=change), "user_exception")
+        self.assertIn("does not define class 'Nobody'", failed["detail"])
+
+    def test_a_component_path_that_does_not_exist(self):
+        def change(scripts, configs):
+            return scripts, sample_job.with_workflow(configs, "nvflare.app_common.workflows.no_such.Thing", {})
+
+        failed = self.assert_failed(self.begin(change=change), "config_invalid")
+        self.assertIn("no_such", failed["message"] + failed.get("detail", ""))
+
+    def test_a_run_that_writes_no_model(self):
+        def change(scripts, configs):
+            persistor = scripts["custom_persistor.py"].replace("super().save_model(ml, fl_ctx)", "return")
+            return {**scripts, "custom_persistor.py": persistor}, configs
+
+        self.assert_failed(self.begin(change=change, rounds=1), "output_missing")
+
+
+class Ends(AttemptTest):
+    def test_a_job_process_that_is_killed_is_told_by_its_site(self):
+        source = SOURCE.replace("    optimizer = torch.optim.SGD", "    import time\n    time.sleep(60)\n    optimizer = torch.optim.SGD")
+        federation = self.begin(source)
+        federation.await_event("server", "metric", TIMEOUT_S)
+        for pid, command in federation.inside("site-1"):
+            if "worker_process" in command:
+                os.kill(pid, signal.SIGKILL)
+        failed = self.assert_failed(federation, "payload_exited", "site-1")
+        self.assertIn("ended", failed["message"])
+
+    def test_sigterm_aborts_the_job_and_leaves_no_process(self):
+        source = SOURCE.replace("    optimizer = torch.optim.SGD", "    import time\n    time.sleep(60)\n    optimizer = torch.optim.SGD")
+        federation = self.begin(source)
+        federation.await_event("server", "metric", TIMEOUT_S)
+        start = time.monotonic()
+        for member in ("server", *SITES):
+            federation.terminate(member)
+        self.assertEqual([self.end(federation, member) for member in ("server", *SITES)], [143, 143, 143])
+        self.assertLess(time.monotonic() - start, 12)
+        self.assertNotIn("failed", federation.kinds("server") + federation.kinds("site-1"))
+        self.assertEqual([federation.inside(member) for member in SITES], [[], []])
+
+
+if __name__ == "__main__":
+    unittest.main()
