@@ -5,8 +5,14 @@ import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { ErrorReply } from "@resontech/contracts/http-common";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { ApiError } from "./api-error.ts";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
+import { ApiError, errorBody } from "./api-error.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
 import { errorReplies } from "./http/error-replies.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
@@ -54,7 +60,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     requestIdHeader: false,
     trustProxy: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 128 },
+    frameworkErrors: refuseAddress,
     requestTimeout: 60_000,
     forceCloseConnections: "idle",
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
@@ -94,4 +100,9 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(registryTokenRoutes, deps.registry);
   await app.ready();
   return app;
+}
+
+/** What the router refuses never reaches the error handler. */
+function refuseAddress(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  void reply.code(404).send(errorBody("not_found", "the address is not valid"));
 }

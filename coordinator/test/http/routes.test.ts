@@ -1,0 +1,133 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import fc from "fast-check";
+import Fastify from "fastify";
+import t from "tap";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
+import { requestAudit } from "../../src/http/request-audit.ts";
+import { errorReplies } from "../../src/http/error-replies.ts";
+import { routeDeclarations, UndeclaredRoute } from "../../src/http/route-config.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
+import { makeTestApp } from "../helper/test-app.ts";
+
+const dir = t.testdir();
+const engine = await startS3Engine(dir);
+t.teardown(() => engine.close());
+const api = await makeTestApp(`${dir}/app`, engine, { limits: { requestsPerMinute: 1_000_000 } });
+t.teardown(() => api.close());
+const alice = await api.addUser("alice");
+
+type OpenApi = { paths: Record<string, Record<string, { responses: Record<string, unknown>; summary?: string }>> };
+
+t.test("the OpenAPI document is valid and names every route with its errors", async (t) => {
+  const reply = await api.app.inject({ url: "/api/openapi.json" });
+  t.equal(reply.statusCode, 200);
+  const document = reply.json() as OpenApi;
+  const verdict = await new Validator().validate(document);
+  t.equal(verdict.valid, true, JSON.stringify(verdict.errors));
+  t.ok(Object.keys(document.paths).length >= 20);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      t.type(operation.summary, "string", `${method} ${path}`);
+      const isProbe = ["/healthz", "/readyz", "/api/openapi.json"].includes(path);
+      t.ok(isProbe || ("4XX" in operation.responses && "5XX" in operation.responses), `${method} ${path} states its errors`);
+    }
+  }
+});
+
+t.test("a route that declares neither access nor audit event nor answers stops the start", async (t) => {
+  const app = Fastify();
+  await app.register(routeDeclarations);
+  const schema = { response: { 200: {} } };
+  const access = { public: "a dummy" };
+  const dummy = (options: object) => () => app.get("/dummy", options, async () => null);
+  t.throws(dummy({ schema, config: { access } }), UndeclaredRoute);
+  t.throws(dummy({ schema, config: { audit: { none: "status" } } }), UndeclaredRoute);
+  t.throws(dummy({ config: { access, audit: { none: "status" } } }), UndeclaredRoute);
+  t.doesNotThrow(dummy({ schema, config: { access, audit: { none: "status" } } }));
+});
+
+t.test("a route that declares an event and does not log it is withheld", async (t) => {
+  const app = Fastify();
+  await app.register(errorReplies);
+  await app.register(requestAudit, { gate: api.audit.gate, record: api.audit.record, commit: api.commit });
+  app.decorateRequest("caller", null);
+  app.get("/forgetful", { config: { audit: { event: "key.list" } } }, async () => ({ secret: "the keys" }));
+  const reply = await app.inject({ url: "/forgetful" });
+  t.equal(reply.statusCode, 500);
+  t.match(reply.json(), { code: "internal_error" });
+  t.notMatch(reply.body, /secret|keys/);
+});
+
+t.test("readiness names the part that is away", async (t) => {
+  t.match((await api.app.inject({ url: "/readyz" })).json(), { ready: true, parts: { storage: "ok" } });
+  const broken = await makeTestApp(`${dir}/broken`, engine, {
+    readiness: { storage: () => engine.store.ping(), audit: () => Promise.reject(new Error("/run/secret/path")) },
+  });
+  t.teardown(() => broken.close());
+  const reply = await broken.app.inject({ url: "/readyz" });
+  t.equal(reply.statusCode, 503);
+  t.same(reply.json(), { ready: false, parts: { storage: "ok", audit: "unavailable" } });
+  t.match((await broken.app.inject({ url: "/healthz" })).json(), { status: "ok" });
+});
+
+t.test("no body and no query makes the server fail or talk", async () => {
+  const known = new Set<string>(Object.keys(ERROR_CATALOGUE));
+  const posts = [
+    "/api/tasks",
+    "/api/users/storage/upload/init",
+    "/api/users/storage/upload/complete",
+    "/api/users/storage/upload/abort",
+  ];
+  const field = fc.constantFrom(
+    "name",
+    "key",
+    "size",
+    "uploadId",
+    "parts",
+    "shardsDirPath",
+    "workerIds",
+    "gpuModels",
+    "__proto__",
+    "constructor",
+  );
+  const body = fc.oneof(fc.jsonValue(), fc.dictionary(field, fc.jsonValue()));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...posts), body, async (url, payload) => {
+      const reply = await api.app.inject({
+        ...{ method: "POST", url, payload: JSON.stringify(payload) },
+        headers: { authorization: `Bearer ${alice.platformKey}`, "content-type": "application/json" },
+      });
+      const answer = reply.json() as { code?: string };
+      return reply.statusCode >= 400 && reply.statusCode < 500 && known.has(answer.code ?? "");
+    }),
+    { numRuns: 300 },
+  );
+  const gets = [
+    "/api/customer/dashboard/jobs",
+    "/api/customer/dashboard/listJobsNvflare",
+    "/api/customer/dashboard/showStatsNvflare",
+    "/token",
+  ];
+  const parameter = fc.constantFrom("limit", "offset", "job_id", "target_job_id", "scope", "service", "x");
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...gets), fc.dictionary(parameter, fc.string({ unit: "grapheme" })), async (url, query) => {
+      const reply = await api.app.inject({ url, query, headers: { authorization: `Bearer ${alice.platformKey}` } });
+      return reply.statusCode < 500;
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test("a failure of ours shows its request id and nothing else", async (t) => {
+  api.kernel.jobs = () => {
+    throw new Error("SQLITE_CORRUPT: /var/lib/secret.db");
+  };
+  const reply = await api.call(alice, { url: "/api/customer/dashboard/jobs" });
+  t.match(reply, { status: 500, body: { code: "internal_error" } });
+  t.notMatch(JSON.stringify(reply.body), /SQLITE|secret/);
+  t.ok(String(reply.body["message"]).includes(String(reply.headers["x-request-id"])));
+  t.ok(
+    api.logLines.some((line) => line.includes("SQLITE_CORRUPT")),
+    "the log has the cause",
+  );
+});
