@@ -24,7 +24,8 @@ export async function loadConfig(file: string): Promise<AuditdConfig> {
   const config: unknown = Default(AuditdConfig, raw);
   if (!validator.Check(config)) {
     const [first] = validator.Errors(config);
-    throw new ConfigError(`${file}: ${first?.instancePath || "/"} ${first?.message ?? "is wrong"}`);
+    const what = first?.keyword === "boolean" ? "is not known" : (first?.message ?? "is wrong");
+    throw new ConfigError(`${file}: ${first?.instancePath || "/"} ${what}`);
   }
   for (const key of ["name", "socket"] as const) {
     const values = config.producers.map((producer) => producer[key]);

@@ -158,12 +158,13 @@ export class Link {
       case FRAME.welcome: {
         this.draining = (payload as Welcome).draining;
         this.#isWelcome = true;
-        this.#retryMs = FIRST_RETRY_MS;
         for (const { frame } of this.#unacknowledged.values()) this.#socket?.write(frame);
         this.#welcomed.resolve();
         return;
       }
       case FRAME.acks:
+        // Not at the welcome: an event that auditd hangs up on must not be sent again without a pause.
+        this.#retryMs = FIRST_RETRY_MS;
         for (const [pseq, index, leafHash] of payload as Acks) this.#settle(pseq, { index, leafHash });
         return;
       case FRAME.refusal: {

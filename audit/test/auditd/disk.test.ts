@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { connectProducer, type LeafRef } from "../../src/producer/producer.ts";
+import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+
+const MIB = 1_048_576;
+const canMount = process.getuid?.() === 0 && spawnSync("unshare", ["--mount", "true"]).status === 0;
+
+t.test(
+  "a disk that fills up: drain first, then ballast, then fail closed; nothing acknowledged is lost",
+  { skip: canMount ? false : "needs the right to mount" },
+  async (t) => {
+    const root = temporaryFolder(t);
+    const disk = join(root, "disk");
+    mkdirSync(disk);
+    const mount = (...args: string[]) => t.equal(spawnSync("mount", args).status, 0, `mount ${args.join(" ")}`);
+    mount("-t", "tmpfs", "-o", `size=${24 * MIB}`, "tmpfs", disk);
+    t.teardown(() => spawnSync("umount", [disk]));
+    const auditd = new AuditdFixture(root, {
+      logDir: join(disk, "log"),
+      ballastBytes: 4 * MIB,
+      ballastStepBytes: 2 * MIB,
+      segmentBytes: 2 * MIB,
+    });
+    auditd.init();
+    t.teardown(() => auditd.stop("SIGKILL"));
+    await auditd.start();
+    const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    await producer.requested(jobSubmit());
+    while (readdirSync(join(disk, "log/ballast")).length < 2) await sleep(100);
+    const acknowledged: LeafRef[] = [];
+    let failure: unknown = null;
+    let sawRefusalOfNewWork = false;
+    while (failure === null) {
+      await Promise.all(Array.from({ length: 200 }, () => producer.fact(keyList()).then((ref) => acknowledged.push(ref)))).catch(
+        (error: unknown) => {
+          failure = error;
+        },
+      );
+      if (producer.draining && !sawRefusalOfNewWork) {
+        await t.rejects(
+          producer.requested(jobSubmit()),
+          { code: "audit_unavailable", reason: "draining" },
+          "new work is refused",
+        );
+        sawRefusalOfNewWork = true;
+      }
+    }
+    t.ok(sawRefusalOfNewWork, "drained before the end");
+    t.match(failure, { code: "audit_unavailable" });
+    t.equal(await auditd.ended(5_000), 1, "auditd ended rather than go on");
+    t.match(auditd.output, /ENOSPC/);
+    await t.rejects(producer.fact(keyList()), { code: "audit_unavailable" });
+    mount("-o", `remount,size=${96 * MIB}`, disk);
+    await auditd.start();
+    while (!producer.connected) await sleep(20);
+    t.match(await producer.fact(keyList()), { index: Number }, "with room it goes on");
+    await producer.close();
+    t.equal(await auditd.stop(), 0);
+    const leaves = await readLeaves(auditd.config.logDir);
+    t.ok(
+      acknowledged.every(({ index }) => leaves[index]?.type === "key.list"),
+      `${acknowledged.length} acknowledged events are there`,
+    );
+    t.ok(
+      leaves.some(({ type, detail }) => type === "audit.disk" && detail?.["draining"] === true),
+      "the log says that it drained",
+    );
+  },
+);
+
+t.test("does not listen where others could knock", async (t) => {
+  const auditd = new AuditdFixture(temporaryFolder(t));
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  chmodSync(join(auditd.root, "run"), 0o755);
+  await t.rejects(auditd.start(), { message: /open to others/ });
+});
+
+t.test("a configuration that is wrong names its key", async (t) => {
+  for (const [changes, message] of [
+    [{ origin: "Box Audit" }, /\/origin/],
+    [{ logDir: "log" }, /\/logDir/],
+    [{ producers: [] }, /\/producers/],
+    [{ segmentBytes: 5 }, /\/segmentBytes/],
+    [{ colour: "blue" }, /\/colour is not known/],
+  ] as const)
+    t.throws(() => new AuditdFixture(temporaryFolder(t), changes as object).init(), { message });
+});
