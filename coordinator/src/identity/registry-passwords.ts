@@ -6,7 +6,9 @@ export type PullGrant = {
   /** Without registry and digest: `resontech/fl-cpu`. */
   repository: string;
   username: string;
-  /** Who asked, as the audit log names it. */
+  /** Node that asked, or `operator`. */
+  holder: string;
+  /** The lease that it asked for, as the audit log names it. */
   audit: EventDetail<"key.registry.token">;
 };
 
@@ -22,13 +24,17 @@ export class RegistryPasswords {
   }
 
   /** Good for one token within five minutes. */
-  issue(repository: string, audit: PullGrant["audit"]): { username: string; password: string } {
+  issue(repository: string, holder: string, audit: PullGrant["audit"]): { username: string; password: string } {
     const now = this.#now();
     for (const [username, { expiresAt }] of this.#open) if (expiresAt <= now) this.#open.delete(username);
     if (this.#open.size >= MAX_OPEN) throw new RangeError(`more than ${MAX_OPEN} unused pull passwords`);
     const username = `pull-${randomBytes(9).toString("hex")}`;
     const password = randomBytes(32).toString("base64url");
-    this.#open.set(username, { grant: { repository, username, audit }, hash: hashOf(password), expiresAt: now + LIFE_MS });
+    this.#open.set(username, {
+      grant: { repository, username, holder, audit },
+      hash: hashOf(password),
+      expiresAt: now + LIFE_MS,
+    });
     return { username, password };
   }
 

@@ -43,7 +43,11 @@ export type TestApp = {
 };
 
 /** The real app on a real database and, where given, the real S3 engine. */
-export async function makeTestApp(dir: string, engine: S3Engine, overrides: Partial<AppDeps> = {}): Promise<TestApp> {
+export async function makeTestApp(
+  dir: string,
+  engine: S3Engine,
+  overrides: Partial<AppDeps> & { registryTokens?: RegistryTokens } = {},
+): Promise<TestApp> {
   mkdirSync(dir, { recursive: true });
   const database = openDatabase(join(dir, "coordinator.db"));
   const commit = new GroupCommit(database.write);
@@ -71,7 +75,7 @@ export async function makeTestApp(dir: string, engine: S3Engine, overrides: Part
     join: async () => {
       throw new Error("no nodes in this test");
     },
-    registry: { passwords, tokens: {} as RegistryTokens },
+    registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     tls: null,

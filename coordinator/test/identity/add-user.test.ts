@@ -1,0 +1,54 @@
+import t from "tap";
+import { AuditUnavailable } from "@resontech/audit/producer";
+import { bucketNameFor } from "../../src/identity/decisions/user-names.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
+import { makeTestApp } from "../helper/test-app.ts";
+
+const dir = t.testdir();
+const engine = await startS3Engine(dir);
+t.teardown(() => engine.close());
+const api = await makeTestApp(`${dir}/app`, engine);
+t.teardown(() => api.close());
+
+t.test("a user comes with project, versioned bucket, key pair and platform key, each audited", async (t) => {
+  const alice = await api.addUser("alice");
+  t.match(alice.bucket, /^alice-[0-9a-f]{8}$/);
+  t.match(alice.platformKey, /^rsk_dev_/);
+  t.same(api.audit.names, [
+    ...["iam.user.create:requested", "iam.user.create:completed"],
+    ...["data.bucket.create:requested", "data.bucket.create:completed"],
+    ...["key.bootstrap:requested", "key.bootstrap:completed"],
+  ]);
+  for (const secret of ["alice", alice.platformKey, alice.secretAccessKey, alice.bucket]) {
+    t.notOk(api.audit.leaves.join("").includes(secret), secret);
+  }
+  const first = await engine.store.put(alice.bucket, "a", "1", "text/plain");
+  t.not(first.versionId, "null", "versioned from the first object on");
+  t.match((await api.call(alice, { url: "/api/projects" })).body, [{ id: alice.projectId, name: "default", isDefault: true }]);
+  await t.rejects(api.addUser("alice"), { code: "user_exists" });
+  await t.rejects(api.addUser("ALICE"), { code: "username_invalid" });
+});
+
+t.test("names that would break a bucket or a log are refused", async (t) => {
+  for (const name of ["", "a", "1abc", "a b", "a/b", "../x", "x".repeat(33), "é".repeat(3), "a\u0000b", "-ab"]) {
+    await t.rejects(api.addUser(name), { code: "username_invalid" }, JSON.stringify(name));
+  }
+  t.equal(bucketNameFor("a.b_c--d", "12345678"), "a-b-c-d-12345678");
+});
+
+t.test("a user whose making was cut short is finished by asking again", async (t) => {
+  for (const refuseAt of ["data.bucket.create", "key.bootstrap"]) {
+    const name = `cut-${refuseAt.replace(".", "-").slice(0, 8)}`.replaceAll(".", "-");
+    const requested = api.audit.gate.requested.bind(api.audit.gate);
+    api.audit.gate.requested = async (draft, disclosures) => {
+      if (draft.type === refuseAt) throw new AuditUnavailable("timeout", "cut");
+      return requested(draft, disclosures);
+    };
+    await t.rejects(api.addUser(name), AuditUnavailable);
+    api.audit.gate.requested = requested;
+    const made = await api.addUser(name);
+    t.match(await api.call(made, { url: "/api/users/storage/bucket" }), { status: 200, body: { accessKeyId: made.accessKeyId } });
+    const count = api.database.read.prepare("SELECT count(*) AS n FROM users WHERE username = ?").get(name) as { n: number };
+    t.equal(count.n, 1);
+  }
+});
