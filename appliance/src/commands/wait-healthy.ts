@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PartContext } from "../parts/context.ts";
+import { readStatus } from "./status.ts";
+
+/** Parts did not become healthy in time; `message` names them. */
+export class NotHealthyError extends Error {
+  readonly code = "not_healthy";
+}
+
+/** Waits until the named parts (default: all) are healthy; tells each change. @throws NotHealthyError */
+export async function waitHealthy(
+  context: PartContext,
+  timeoutMs: number,
+  onChange: (line: string) => void,
+  only?: readonly string[],
+): Promise<void> {
+  const seen = new Map<string, string>();
+  const startedAt = performance.now();
+  for (;;) {
+    const { parts, running } = await readStatus(context);
+    const wanted = parts.filter((part) => only === undefined || only.includes(part.name));
+    for (const part of wanted) {
+      if (seen.get(part.name) !== part.phase && part.phase !== "idle")
+        onChange(`${part.name} ${part.phase}${part.lastExit !== null && part.phase === "exited" ? ` (${part.lastExit})` : ""}`);
+      seen.set(part.name, part.phase);
+    }
+    if (running && wanted.length > 0 && wanted.every((part) => part.phase === "healthy")) return;
+    if (performance.now() - startedAt > timeoutMs) {
+      const missing = wanted
+        .filter((part) => part.phase !== "healthy")
+        .map((part) => `${part.name} ${part.phase} (log: ${context.layout.log(`${part.name}.log`)})`);
+      throw new NotHealthyError(
+        running ? `not healthy after ${timeoutMs / 1000} s: ${missing.join(", ")}` : "the supervisor does not run",
+      );
+    }
+    await sleep(250);
+  }
+}

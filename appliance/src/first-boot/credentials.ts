@@ -1,0 +1,43 @@
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+
+export type FirstCredentials = {
+  username: string;
+  platformKey: string;
+  bucketAlias: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+};
+
+/**
+ * `data/credentials.txt`: what the client's manual says a sovereign install prints. The quickstart block is ready to paste into a shell; the
+ * names that the client itself reads are RESON_API_KEY, SSL_CERT_FILE (httpx) and AWS_CA_BUNDLE (boto3).
+ */
+export function renderCredentials(config: ApplianceConfig, first: FirstCredentials, rootCert: string): string {
+  const api = `https://${config.name}:${config.ports.api}`;
+  const s3 = `https://${config.name}:${config.ports.s3}`;
+  return `# ResonTech sovereign appliance: credentials of ${first.username}. Keep this file to yourself; each secret stands only here.
+
+[api]
+base_url = ${api}
+platform_api_key = ${first.platformKey}
+
+[s3]
+endpoint = ${s3}
+region = garage
+bucket = ${first.bucketAlias}
+access_key_id = ${first.accessKeyId}
+secret_access_key = ${first.secretAccessKey}
+
+[sdk quickstart]
+export RESON_API_KEY='${first.platformKey}'
+export RESON_BASE_URL='${api}'
+export RESON_DASHBOARD_URL='${api}'
+export RESON_S3_ENDPOINT='${s3}'
+export RESON_S3_REGION='garage'
+export RESON_S3_BUCKET='${first.bucketAlias}'
+export RESON_S3_ACCESS_KEY_ID='${first.accessKeyId}'
+export RESON_S3_SECRET_ACCESS_KEY='${first.secretAccessKey}'
+export SSL_CERT_FILE='${rootCert}'
+export AWS_CA_BUNDLE='${rootCert}'
+`;
+}

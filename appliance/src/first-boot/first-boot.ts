@@ -1,0 +1,40 @@
+/** What is done once, after the parts are healthy: the local node's token, the first user, its credentials. Each step keeps what is there. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { ROOT, writeOwned } from "../config/owned-file.ts";
+import type { PartContext } from "../parts/context.ts";
+import { askCoordinator } from "./ask-coordinator.ts";
+import { renderCredentials } from "./credentials.ts";
+
+const JOIN_TOKEN_TTL_S = 3600;
+
+/** Asks for the local agent's join token unless it has joined already; the agent waits for the file. */
+export async function ensureJoinToken({ config, layout }: PartContext): Promise<void> {
+  if (config.agent === null || existsSync(layout.data("agent", "node.crt")) || existsSync(layout.data("agent", "join-token")))
+    return;
+  const { token } = await askCoordinator(layout.run("coordinator", "control"), {
+    verb: "join-token",
+    node: config.agent.node,
+    ttlS: JOIN_TOKEN_TTL_S,
+  });
+  writeOwned(layout.data("agent", "join-token"), token, ROOT, 0o400);
+}
+
+/** Makes the first user and writes `data/credentials.txt` (0600). */
+export async function ensureFirstUser({ config, layout }: PartContext, username: string): Promise<string> {
+  const file = layout.data("credentials.txt");
+  if (existsSync(file)) return file;
+  const user = await askCoordinator(layout.run("coordinator", "control"), { verb: "add-user", username, admin: true });
+  writeOwned(file, renderCredentials(config, user, layout.rootCert), ROOT, 0o600);
+  return file;
+}
+
+/** Puts the auditor's policy where the operator finds it and answers its SHA-256, to be handed over on paper. */
+export function publishAuditPolicy({ layout }: PartContext): { file: string; sha256: string } {
+  const file = layout.data("audit.policy");
+  const policy = readFileSync(layout.data("audit", "audit.policy"));
+  if (!existsSync(file) || !readFileSync(file).equals(policy)) {
+    writeOwned(file, policy, ROOT, 0o444);
+  }
+  return { file, sha256: createHash("sha256").update(policy).digest("hex") };
+}

@@ -1,0 +1,240 @@
+/**
+ * Makes what the parts need to start: folders, certificates, secrets and one configuration file for each process. Every step keeps what is
+ * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
+import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import type { AgentConfig } from "@resontech/contracts/agent-config";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
+import { CertificateAuthority } from "../ca/certificate-authority.ts";
+import { ensureFolder, type Owner, ROOT, writeOwned } from "../config/owned-file.ts";
+import { uidOf } from "../layout.ts";
+import { imageReference, type PartContext } from "../parts/context.ts";
+import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
+import { renderNatsConfig } from "./nats-config.ts";
+
+/** NATS account that the coordinator and the admitted nodes share. */
+const NATS_ACCOUNT = "FLEET";
+const REGISTRY_SERVICE = "resontech-registry";
+
+/** Space that auditd holds back: 5 % of the file system between 2 and 32 GiB at a customer; nothing where the log's disk is a trial's. */
+const BALLAST_BYTES = { trial: 64 * 1024 ** 2, production: 2 * 1024 ** 3 };
+
+export async function prepare(context: PartContext): Promise<void> {
+  makeFolders(context);
+  await makeCertificates(context);
+  makeSecrets(context);
+  writeProcessConfigs(context);
+}
+
+function ownerOf({ config }: PartContext, process: Parameters<typeof uidOf>[1]): Owner {
+  const id = uidOf(config, process);
+  return { uid: id, gid: id };
+}
+
+function makeFolders(context: PartContext): void {
+  const { layout } = context;
+  for (const folder of [layout.etc, layout.data(), layout.run()]) ensureFolder(folder, ROOT, 0o755);
+  ensureFolder(layout.log(""), ROOT, 0o750);
+  ensureFolder(layout.secrets(""), ROOT, 0o755);
+  for (const process of ["coordinator", "auditd", "nats", "s3", "registry", "postgres", "keycloak"] as const) {
+    ensureFolder(layout.secrets(process), ownerOf(context, process), 0o700);
+  }
+  ensureFolder(layout.data("coordinator"), ownerOf(context, "coordinator"), 0o700);
+  ensureFolder(layout.data("audit"), ownerOf(context, "auditd"), 0o750);
+  ensureFolder(layout.data("s3"), ownerOf(context, "s3"), 0o700);
+  for (const folder of ["objects", "versions", "iam"]) ensureFolder(layout.data("s3", folder), ownerOf(context, "s3"), 0o700);
+  ensureFolder(layout.data("registry"), ROOT, 0o755);
+  ensureFolder(layout.data("agent"), ROOT, 0o700);
+  ensureFolder(layout.data("podman"), ROOT, 0o700);
+}
+
+async function makeCertificates(context: PartContext): Promise<void> {
+  const { config, layout } = context;
+  const ca = new CertificateAuthority(layout.caDir);
+  await ca.ensureRoot(config.appliance);
+  await ca.ensureIntermediate(layout.secrets("coordinator"), ownerOf(context, "coordinator"));
+  const names = [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
+  for (const process of ["coordinator", "nats", "s3", "registry", "keycloak"] as const) {
+    await ca.ensureServer(layout.secrets(process), ownerOf(context, process), "server", names);
+  }
+  await ca.ensureServer(layout.secrets("coordinator"), ownerOf(context, "coordinator"), "registry-token", [config.name]);
+}
+
+function makeSecrets(context: PartContext): void {
+  const { layout } = context;
+  const once = (process: "coordinator" | "s3" | "postgres" | "keycloak", name: string, make: () => string): string => {
+    const file = layout.secrets(process, name);
+    if (!existsSync(file)) writeOwned(file, make(), ownerOf(context, process), 0o400);
+    return readFileSync(file, "utf8");
+  };
+  const random = (): string => randomBytes(32).toString("base64url");
+  once("coordinator", "nats-user.seed", () => new TextDecoder().decode(createUser().getSeed()));
+  once("coordinator", "nats-account.seed", () => new TextDecoder().decode(createAccount().getSeed()));
+  const admin = once("s3", "admin-key.json", () =>
+    JSON.stringify({ accessKeyId: `RT${randomBytes(9).toString("hex").toUpperCase()}`, secretAccessKey: random() }),
+  );
+  once("coordinator", "s3-admin-key.json", () => admin);
+  const database = once("postgres", "password", random);
+  once("keycloak", "db-password", () => database);
+  once("keycloak", "bootstrap-password", random);
+  // The registry trusts the certificate that signs its tokens, and nothing else.
+  const bundle = layout.secrets("registry", "token-issuers.pem");
+  writeOwned(bundle, readFileSync(layout.secrets("coordinator", "registry-token.crt")), ownerOf(context, "registry"), 0o400);
+}
+
+function writeProcessConfigs(context: PartContext): void {
+  const { config, layout } = context;
+  const give = (process: "coordinator" | "auditd", value: unknown): void =>
+    writeOwned(layout.processConfig(process), `${JSON.stringify(value, null, 2)}\n`, ownerOf(context, process), 0o400);
+  give("auditd", auditdConfig(context));
+  give("coordinator", coordinatorConfig(context));
+  if (config.agent !== null) writeAgentConfig(context);
+  const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
+  writeOwned(
+    layout.secrets("nats", "nats.conf"),
+    renderNatsConfig({
+      listen: `${config.address}:${config.ports.nats}`,
+      certFile: layout.secrets("nats", "server.crt"),
+      keyFile: layout.secrets("nats", "server.key"),
+      caFile: layout.rootCert,
+      account: NATS_ACCOUNT,
+      coordinatorKey: seed("nats-user.seed").getPublicKey(),
+      issuerKey: seed("nats-account.seed").getPublicKey(),
+    }),
+    ownerOf(context, "nats"),
+    0o400,
+  );
+  writeOwned(
+    layout.secrets("registry", "registry.yml"),
+    renderRegistryConfig({
+      listen: `${config.address}:${config.ports.registry}`,
+      publicUrl: `https://${config.name}:${config.ports.registry}`,
+      storageDir: layout.data("registry"),
+      certFile: layout.secrets("registry", "server.crt"),
+      keyFile: layout.secrets("registry", "server.key"),
+      token: {
+        realm: `https://${config.name}:${config.ports.api}/token`,
+        service: REGISTRY_SERVICE,
+        issuer: REGISTRY_TOKEN_ISSUER,
+        rootCertBundle: layout.secrets("registry", "token-issuers.pem"),
+      },
+    }),
+    ownerOf(context, "registry"),
+    0o400,
+  );
+}
+
+export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
+  const year = auditYear(layout.data("audit", "inception"));
+  return {
+    origin: `${config.appliance}.audit.${config.customer}/${year}`,
+    logDir: layout.data("audit", "log"),
+    keyFile: layout.secrets("auditd", "log.key"),
+    policyFile: layout.data("audit", "audit.policy"),
+    producers: AUDIT_PRODUCERS.map((name) => ({
+      name,
+      family: name === "appliance" ? "appliance" : "coordinator",
+      socket: layout.run("audit", name, "sock"),
+      gid: null,
+    })),
+    segmentBytes: 16 * 1024 ** 2,
+    ballastBytes: config.keyKind === "live" ? BALLAST_BYTES.production : BALLAST_BYTES.trial,
+    ballastStepBytes: 64 * 1024 ** 2,
+    checkpointMs: 500,
+    heartbeatMs: 60_000,
+    logLevel: "info",
+  };
+}
+
+/** Written again once the join token is there: it names the token's file while there is one. */
+export function writeAgentConfig(context: PartContext): void {
+  writeOwned(context.layout.processConfig("agent"), `${JSON.stringify(agentConfig(context), null, 2)}\n`, ROOT, 0o400);
+}
+
+/** The shard's year is fixed when the log begins; a later start must find the same log. */
+function auditYear(file: string): number {
+  if (!existsSync(file)) writeOwned(file, String(new Date().getUTCFullYear()), ROOT, 0o444);
+  return Number(readFileSync(file, "utf8"));
+}
+
+function coordinatorConfig(context: PartContext): CoordinatorConfig {
+  const { config, layout, release } = context;
+  const secret = (name: string): string => layout.secrets("coordinator", name);
+  const { name, address, ports } = config;
+  return {
+    listen: { host: address, port: ports.api, tls: { certFile: secret("server.crt"), keyFile: secret("server.key") } },
+    publicUrl: `https://${name}:${ports.api}`,
+    databaseFile: layout.data("coordinator", "coordinator.db"),
+    controlSocket: layout.run("coordinator", "control"),
+    audit: {
+      gateSocket: layout.run("audit", "coordinator-gate", "sock"),
+      recordSocket: layout.run("audit", "coordinator-record", "sock"),
+    },
+    nats: {
+      url: `tls://${name}:${ports.nats}`,
+      caFile: layout.rootCert,
+      certFile: secret("server.crt"),
+      keyFile: secret("server.key"),
+      userSeedFile: secret("nats-user.seed"),
+      accountSeedFile: secret("nats-account.seed"),
+      account: NATS_ACCOUNT,
+    },
+    s3: {
+      endpoint: `https://${name}:${ports.s3}`,
+      region: "garage",
+      caFile: layout.rootCert,
+      adminKeyFile: secret("s3-admin-key.json"),
+      // The engine's folders are closed to the coordinator; its own lies on the same file system.
+      volumePath: layout.data("coordinator"),
+      bucketQuotaBytes: config.bucketQuotaBytes,
+    },
+    registry: {
+      host: `${name}:${ports.registry}`,
+      service: REGISTRY_SERVICE,
+      tokenKeyFile: secret("registry-token.key"),
+      tokenCertFile: secret("registry-token.crt"),
+    },
+    ca: {
+      rootCertFile: layout.rootCert,
+      intermediateCertFile: secret("intermediate.crt"),
+      intermediateKeyFile: secret("intermediate.key"),
+    },
+    images: release.images
+      .filter((image) => image.use === "job" && image.profile !== null)
+      .map((image) => ({
+        profile: image.profile ?? "",
+        reference: imageReference(context, image.repository),
+        sizeBytes: image.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0),
+        packages: image.packages,
+        pythonVersion: image.pythonVersion ?? "",
+      })),
+    keyKind: config.keyKind,
+    natsPublicUrl: `tls://${name}:${ports.nats}`,
+    logLevel: "info",
+  };
+}
+
+function agentConfig({ config, layout }: PartContext): AgentConfig {
+  const joinToken = layout.data("agent", "join-token");
+  return {
+    node: config.agent?.node ?? "",
+    apiUrl: `https://${config.name}:${config.ports.api}`,
+    rootCertFile: layout.rootCert,
+    dataDir: layout.data("agent"),
+    joinTokenFile: existsSync(joinToken) ? joinToken : null,
+    containerEngine:
+      config.containerEngine.kind === "podman"
+        ? { kind: "podman", socket: layout.podmanSocket }
+        : { kind: "docker", socket: config.containerEngine.socket },
+    initBinary: layout.release("engines", "rt-init"),
+    runnersDir: layout.release("app", "runners"),
+    cpuWorkers: config.agent?.cpuWorkers ?? null,
+    jobUid: 10001,
+    instance: config.instance,
+    logLevel: "info",
+  };
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+
+/** Every path of one appliance, from its root and instance. Nothing else in the room joins paths of these folders. */
+export class Layout {
+  readonly root: string;
+  readonly instance: string;
+
+  constructor(root: string, instance: string) {
+    this.root = root;
+    this.instance = instance;
+  }
+
+  get current(): string {
+    return join(this.root, "current");
+  }
+  /** A file of the release that runs. */
+  release(...path: string[]): string {
+    return join(this.current, ...path);
+  }
+  get etc(): string {
+    return join(this.root, "etc");
+  }
+  get configFile(): string {
+    return join(this.etc, "appliance.json");
+  }
+  /** One process's own configuration. */
+  processConfig(process: string): string {
+    return join(this.etc, `${process}.json`);
+  }
+  /** Secrets of one process: 0700, owned by it. */
+  secrets(process: string, ...path: string[]): string {
+    return join(this.etc, "secrets", process, ...path);
+  }
+  get caDir(): string {
+    return join(this.etc, "ca");
+  }
+  /** Readable by all: every client of this appliance trusts it. */
+  get rootCert(): string {
+    return join(this.caDir, "root.crt");
+  }
+  data(...path: string[]): string {
+    return join(this.root, "data", ...path);
+  }
+  log(part: string): string {
+    return join(this.root, "log", part);
+  }
+  get blobs(): string {
+    return join(this.root, "blobs", "sha256");
+  }
+  /** Sockets and pid files; short, because a socket's path holds at most 107 bytes. */
+  run(...path: string[]): string {
+    return join("/run/resontech", this.instance, ...path);
+  }
+  get podmanSocket(): string {
+    return this.run("podman", "sock");
+  }
+}
+
+/** Numeric user (and group) of a process. */
+export function uidOf(config: ApplianceConfig, process: keyof typeof UID_OFFSETS): number {
+  return config.uidBase + UID_OFFSETS[process];
+}

@@ -1,0 +1,168 @@
+/** The `appliance` command: everything that an operator does on the box. Root alone. */
+import { join, resolve } from "node:path";
+import Docker from "dockerode";
+import { Command } from "commander";
+import { exportAudit } from "./commands/audit-export.ts";
+import { readStatus, renderStatus } from "./commands/status.ts";
+import { waitHealthy } from "./commands/wait-healthy.ts";
+import { askCoordinator } from "./first-boot/ask-coordinator.ts";
+import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
+import { imageReference } from "./parts/context.ts";
+import { pullImage } from "./parts/pull-image.ts";
+import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
+import { runInstaller } from "./commands/run-installer.ts";
+
+const STOP_TIMEOUT_MS = 180_000;
+/** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
+const HEALTH_TIMEOUT_MS = 300_000;
+
+// The release lies at <root>/releases/<id>/app/appliance.mjs; from sources there is no default root.
+const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
+const program = new Command("appliance")
+  .description("Operates the sovereign appliance of this host.")
+  .option("--root <dir>", "install root", defaultRoot)
+  .showHelpAfterError()
+  .addHelpText(
+    "after",
+    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance stop\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 running but not healthy or not running.",
+  );
+
+const root = (): string => resolve(program.opts<{ root: string }>().root);
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+const print = (value: unknown): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+
+program
+  .command("supervise")
+  .description("run every part in the foreground (what the systemd unit starts)")
+  .action(() => supervise(root()));
+
+program
+  .command("start")
+  .description("start the supervisor in the background and wait until every part is healthy")
+  .option("--no-wait", "do not wait for health")
+  .action(async (options: { wait: boolean }) => {
+    await startDetached(root());
+    if (options.wait) await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say);
+  });
+
+program
+  .command("stop")
+  .description("stop every part in reverse order and wait")
+  .action(async () => {
+    say((await stopAndWait(root(), STOP_TIMEOUT_MS)) ? "stopped" : "it was not running");
+  });
+
+program
+  .command("status")
+  .description("each part with health, version, port, process and restarts")
+  .option("--json", "one JSON line", false)
+  .action(async (options: { json: boolean }) => {
+    const status = await readStatus(openContext(root()));
+    if (options.json) print(status);
+    else process.stdout.write(renderStatus(status));
+    if (!status.healthy) process.exitCode = 3;
+  });
+
+program
+  .command("first-boot")
+  .description("make the first user and its credentials file; what is there stays")
+  .requiredOption("--username <name>", "login of the first user")
+  .action(async (options: { username: string }) => {
+    const context = openContext(root());
+    const credentials = await ensureFirstUser(context, options.username);
+    print({ credentials, auditPolicy: publishAuditPolicy(context) });
+  });
+
+program
+  .command("add-user <username>")
+  .description("make a user with default project, bucket, S3 key pair and one platform key; each secret is shown once")
+  .action(async (username: string) => {
+    print(
+      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
+        verb: "add-user",
+        username,
+        admin: false,
+      }),
+    );
+  });
+
+program
+  .command("join-token <node>")
+  .description("a one-use token that admits a node")
+  .option("--ttl <seconds>", "validity", "3600")
+  .action(async (node: string, options: { ttl: string }) => {
+    print(
+      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
+        verb: "join-token",
+        node,
+        ttlS: Number(options.ttl),
+      }),
+    );
+  });
+
+const image = program.command("image").description("the release's images in the local registry");
+image
+  .command("pull <profile>")
+  .description("pull an image of the release into the appliance's container engine; prints its reference")
+  .action(async (profile: string) => {
+    const context = openContext(root());
+    const { config, layout, release } = context;
+    const repository = release.images.find(
+      (candidate) => candidate.profile === profile || candidate.repository === profile,
+    )?.repository;
+    if (repository === undefined)
+      return program.error(
+        `the release has no image ${profile}; it has ${release.images.map((i) => i.profile ?? i.repository).join(", ")}`,
+        { exitCode: 2 },
+      );
+    const engine = new Docker({
+      socketPath: config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket,
+    });
+    const reference = imageReference(context, repository);
+    await pullImage(engine, reference, () =>
+      askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
+    );
+    process.stdout.write(`${reference}\n`);
+  });
+
+program
+  .command("audit")
+  .description("the audit log")
+  .command("export")
+  .description("write the log as one file for the offline verifier; the export is itself logged")
+  .requiredOption("--out <file>", "ustar file to write")
+  .action(async (options: { out: string }) => {
+    print(await exportAudit(openContext(root()), options.out));
+  });
+
+program
+  .command("ca")
+  .description("path of the root certificate that clients trust")
+  .action(() => {
+    process.stdout.write(`${openContext(root()).layout.rootCert}\n`);
+  });
+
+for (const verb of ["resume", "uninstall"] as const) {
+  program
+    .command(verb)
+    .description(
+      verb === "resume" ? "go on with an install that was broken off" : "stop and remove everything that the install made",
+    )
+    .option("--yes", "do not ask", false)
+    .action(async (options: { yes: boolean }) => {
+      process.exitCode = await runInstaller(root(), [verb, "--root", root(), ...(options.yes ? ["--yes"] : [])]);
+    });
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
+  const hint = error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
+  say(`appliance: ${code}${error instanceof Error ? error.message : String(error)}${hint}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,18 @@
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import type { Layout } from "../layout.ts";
+
+/** What every part's definition is made from. */
+export type PartContext = { config: ApplianceConfig; layout: Layout; release: ReleaseManifest };
+
+/** `<name>:<port>/<repository>@<digest>` of one of the release's images, as the local registry serves it. */
+export function imageReference({ config, release }: PartContext, repository: string): string {
+  const image = release.images.find((candidate) => candidate.repository === repository);
+  if (image === undefined) throw new Error(`the release has no image ${repository}`);
+  return `${config.name}:${config.ports.registry}/${image.repository}@${image.digest}`;
+}
+
+/** Version of a native engine, for `appliance status`. */
+export function engineVersion({ release }: PartContext, engine: string): string {
+  return release.engines[engine]?.version.replace(/^v/, "") ?? release.version;
+}

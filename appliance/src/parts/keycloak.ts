@@ -1,0 +1,159 @@
+/** Keycloak and its PostgreSQL: containers of the bundle's images that listen on loopback alone. */
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import type Docker from "dockerode";
+import { ensureFolder } from "../config/owned-file.ts";
+import { uidOf } from "../layout.ts";
+import { type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
+import { imageReference, type PartContext } from "./context.ts";
+import { acceptsTcp, httpsStatus } from "./health.ts";
+import type { Part } from "./part.ts";
+import { pullImage, type RegistryLogin } from "./pull-image.ts";
+
+type Container = { engine: Docker; login: (repository: string) => Promise<RegistryLogin> };
+
+const MIB = 1024 * 1024;
+
+/** Whole `JAVA_OPTS`: Keycloak's defaults choose G1, and a second collector beside it stops the JVM. */
+function javaOptions(archive: string): string {
+  return [
+    "-Xms64m",
+    "-Xmx320m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:MaxMetaspaceSize=256m",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-XX:+AutoCreateSharedArchive",
+    `-XX:SharedArchiveFile=${archive}`,
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dfile.encoding=UTF-8",
+  ].join(" ");
+}
+
+function containerPart(
+  context: PartContext,
+  container: Container,
+  spec: { repository: string; build: () => Omit<ContainerSpec, "image" | "instance" | "name" | "logFile"> } & Pick<
+    Part,
+    "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs"
+  >,
+): Part {
+  const { layout } = context;
+  const name = `rt-${layout.instance}-${spec.name}`;
+  return {
+    ...spec,
+    prepare: async () => removeContainer(container.engine, name),
+    start: async () => {
+      const image = imageReference(context, spec.repository);
+      await pullImage(container.engine, image, () => container.login(spec.repository));
+      return await startContainer(container.engine, {
+        ...spec.build(),
+        name,
+        image,
+        instance: layout.instance,
+        logFile: layout.log(`${spec.name}.log`),
+      });
+    },
+  };
+}
+
+export function postgresPart(context: PartContext, container: Container): Part {
+  const { config, layout } = context;
+  const [uid, port] = [uidOf(config, "postgres"), config.ports.postgres];
+  return containerPart(context, container, {
+    name: "postgres",
+    repository: "resontech/postgres",
+    after: ["podman", "registry", "coordinator"],
+    port,
+    version: "15",
+    startTimeoutMs: 120_000,
+    stopGraceMs: 30_000,
+    isHealthy: () => acceptsTcp("127.0.0.1", port),
+    build: () => {
+      ensureFolder(layout.data("postgres"), { uid, gid: uid }, 0o700);
+      return {
+        user: `${uid}:${uid}`,
+        env: { LANG: "C.UTF-8" },
+        // First start makes the cluster; its password comes from a file, never from argv.
+        entrypoint: ["/bin/sh", "-c"],
+        args: [
+          [
+            "set -eu",
+            "bin=/usr/lib/postgresql/15/bin",
+            'if [ ! -s /data/cluster/PG_VERSION ]; then rm -rf /data/cluster; "$bin/initdb" -D /data/cluster -U keycloak --pwfile=/secrets/password --auth=scram-sha-256 -E UTF8 --locale=C.UTF-8; fi',
+            `exec "$bin/postgres" -D /data/cluster -c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=/tmp -c jit=off -c shared_buffers=32MB -c max_connections=40`,
+          ].join("\n"),
+        ],
+        binds: [`${layout.data("postgres")}:/data`, `${layout.secrets("postgres")}:/secrets:ro`],
+        tmpfs: ["/tmp"],
+        memoryBytes: 512 * MIB,
+      };
+    },
+  });
+}
+
+export function keycloakPart(context: PartContext, container: Container): Part {
+  const { config, layout, release } = context;
+  const uid = uidOf(config, "keycloak");
+  const { keycloak: port, keycloakManagement: managementPort } = config.ports;
+  return containerPart(context, container, {
+    name: "keycloak",
+    repository: "resontech/keycloak",
+    after: ["postgres"],
+    port,
+    version: release.engines["keycloak"]?.version ?? release.version,
+    startTimeoutMs: 240_000,
+    stopGraceMs: 30_000,
+    isHealthy: async () =>
+      (await httpsStatus({
+        host: "127.0.0.1",
+        port: managementPort,
+        path: "/health/ready",
+        servername: config.name,
+        caFile: layout.rootCert,
+      })) === 200,
+    build: () => {
+      ensureFolder(layout.data("keycloak"), { uid, gid: uid }, 0o700);
+      mkdirSync(layout.data("keycloak", "import"), { recursive: true });
+      const secret = (name: string): string => readFileSync(layout.secrets("keycloak", name), "utf8").trim();
+      const isFirst = !existsSync(layout.secrets("keycloak", "bootstrapped"));
+      return {
+        user: `${uid}:${uid}`,
+        env: {
+          LANG: "C.UTF-8",
+          HOME: "/tmp",
+          JAVA_OPTS: javaOptions("/opt/keycloak/data/keycloak.jsa"),
+          KC_DB_URL: `jdbc:postgresql://127.0.0.1:${config.ports.postgres}/postgres`,
+          KC_DB_USERNAME: "keycloak",
+          KC_DB_PASSWORD: secret("db-password"),
+          // The temporary administrator of the first start; first boot replaces and deletes it.
+          ...(isFirst
+            ? { KC_BOOTSTRAP_ADMIN_USERNAME: "bootstrap", KC_BOOTSTRAP_ADMIN_PASSWORD: secret("bootstrap-password") }
+            : {}),
+        },
+        args: [
+          "start",
+          "--optimized",
+          "--import-realm",
+          "--cache=local",
+          "--http-host=127.0.0.1",
+          "--http-enabled=false",
+          "--http-management-host=127.0.0.1",
+          `--https-port=${port}`,
+          `--http-management-port=${managementPort}`,
+          "--https-certificate-file=/secrets/server.crt",
+          "--https-certificate-key-file=/secrets/server.key",
+          `--hostname=https://${config.name}:${config.ports.api}`,
+          "--proxy-headers=xforwarded",
+          "--log-console-output=json",
+        ],
+        binds: [
+          `${layout.data("keycloak")}:/opt/keycloak/data`,
+          `${layout.release("app", "policies", "realm.json")}:/opt/keycloak/data/import/realm.json:ro`,
+          `${layout.secrets("keycloak")}:/secrets:ro`,
+        ],
+        tmpfs: ["/tmp"],
+        memoryBytes: 1024 * MIB,
+      };
+    },
+  });
+}

@@ -1,0 +1,92 @@
+/** NATS, S3 and the registry: static programs of the release, each under its own numeric user. */
+import { readFileSync } from "node:fs";
+import { acceptsTcp, httpsStatus } from "./health.ts";
+import { engineVersion, type PartContext } from "./context.ts";
+import { type PartUser, processPart } from "./process-part.ts";
+import type { Part } from "./part.ts";
+
+export function natsPart(context: PartContext): Part {
+  const { config, layout } = context;
+  return processPart(context, {
+    name: "nats",
+    after: [],
+    user: "nats",
+    program: layout.release("engines", "nats-server"),
+    args: ["--config", layout.secrets("nats", "nats.conf")],
+    port: config.ports.nats,
+    version: engineVersion(context, "nats"),
+    isHealthy: () => acceptsTcp(config.address, config.ports.nats),
+  });
+}
+
+export function s3Part(context: PartContext): Part {
+  const { config, layout } = context;
+  const user: PartUser = "s3";
+  return processPart(context, {
+    name: "s3",
+    after: [],
+    user,
+    program: layout.release("engines", "versitygw"),
+    args: [
+      "--port",
+      `${config.address}:${config.ports.s3}`,
+      "--region",
+      "garage",
+      "--iam-dir",
+      layout.data("s3", "iam"),
+      "--health",
+      "/healthz",
+      "--quiet",
+      ,
+      "--cert",
+      layout.secrets(user, "server.crt"),
+      "--key",
+      layout.secrets(user, "server.key"),
+      "posix",
+      "--versioning-dir",
+      layout.data("s3", "versions"),
+      layout.data("s3", "objects"),
+    ],
+    // The engine takes its admin key from the environment alone: argv is for everybody to read.
+    env: () => {
+      const admin = JSON.parse(readFileSync(layout.secrets(user, "admin-key.json"), "utf8")) as {
+        accessKeyId: string;
+        secretAccessKey: string;
+      };
+      return { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey };
+    },
+    port: config.ports.s3,
+    version: engineVersion(context, "s3"),
+    isHealthy: async () =>
+      (await httpsStatus({
+        host: config.address,
+        port: config.ports.s3,
+        path: "/healthz",
+        servername: config.name,
+        caFile: layout.rootCert,
+      })) === 200,
+  });
+}
+
+export function registryPart(context: PartContext): Part {
+  const { config, layout } = context;
+  return processPart(context, {
+    name: "registry",
+    after: [],
+    user: "registry",
+    program: layout.release("engines", "registry"),
+    args: ["serve", layout.secrets("registry", "registry.yml")],
+    env: () => ({ OTEL_TRACES_EXPORTER: "none" }),
+    port: config.ports.registry,
+    version: engineVersion(context, "registry"),
+    // 401: it is up and asks for a token.
+    isHealthy: async () =>
+      (await httpsStatus({
+        host: config.address,
+        port: config.ports.registry,
+        path: "/v2/",
+        servername: config.name,
+        caFile: layout.rootCert,
+      })) === 401,
+  });
+}

@@ -1,0 +1,28 @@
+/** One thing that the supervisor keeps running: a process of its own user, or a container of the bundle's images. */
+export type Part = {
+  name: string;
+  /** Parts that must be healthy before this one starts for the first time. */
+  after: readonly string[];
+  /** Runs before each start, as root: makes sockets' folders, removes what a killed predecessor left. */
+  prepare?: () => Promise<void>;
+  /** Starts it; everything is read afresh, so that a restart sees a renewed certificate or a switched release. */
+  start: () => Promise<Running>;
+  /** True once the part answers; asked every half second until it does, every ten seconds later. */
+  isHealthy: () => Promise<boolean>;
+  /** From start to first health before it counts as failed, milliseconds. */
+  startTimeoutMs: number;
+  /** From the stop signal to SIGKILL, milliseconds. */
+  stopGraceMs: number;
+  /** Shown by `appliance status`: null when the part listens on no port. */
+  port: number | null;
+  version: string;
+};
+
+/** A started part. */
+export type Running = {
+  /** Of the process, or of the container's first process; null when it is not known. */
+  pid: number | null;
+  /** Resolves, never rejects, with how it ended: an exit code or a signal's name. */
+  exited: Promise<string>;
+  signal: (name: "SIGTERM" | "SIGKILL") => Promise<void>;
+};

@@ -1,0 +1,86 @@
+/**
+ * A container engine of our own: Podman's Docker-compatible service with private root, run root, network folder and HOME, so that the
+ * host's own containers are never touched and nothing of ours is left in them.
+ */
+import { chmodSync, mkdirSync } from "node:fs";
+import Docker from "dockerode";
+import { ROOT, writeOwned } from "../config/owned-file.ts";
+import type { Layout } from "../layout.ts";
+import type { PartContext } from "./context.ts";
+import type { Part } from "./part.ts";
+import { processPart } from "./process-part.ts";
+
+/** runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. */
+function containersConf(layout: Layout): string {
+  return [
+    "[containers]",
+    'default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]',
+    "[engine]",
+    'runtime = "runc"',
+    'cgroup_manager = "cgroupfs"',
+    'events_logger = "file"',
+    `tmp_dir = "${layout.run("podman", "tmp")}"`,
+    "[network]",
+    'network_backend = "netavark"',
+    `network_config_dir = "${layout.data("podman", "networks")}"`,
+    "",
+  ].join("\n");
+}
+
+function storageConf(layout: Layout): string {
+  return [
+    "[storage]",
+    'driver = "overlay"',
+    `runroot = "${layout.run("podman", "storage")}"`,
+    `graphroot = "${layout.data("podman", "storage")}"`,
+    "",
+  ].join("\n");
+}
+
+/** Files that Podman reads; written at each start, so that a changed name or certificate is followed. */
+function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer): void {
+  const home = layout.data("podman", "home");
+  const registry = `${config.name}:${config.ports.registry}`;
+  const certs = `${home}/.config/containers/certs.d/${registry}`;
+  for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "storage"), layout.data("podman", "networks"), certs])
+    mkdirSync(folder, { recursive: true });
+  chmodSync(layout.run("podman"), 0o700);
+  writeOwned(layout.data("podman", "containers.conf"), containersConf(layout), ROOT, 0o644);
+  writeOwned(layout.data("podman", "storage.conf"), storageConf(layout), ROOT, 0o644);
+  // No other registry can be named, and a short name resolves nowhere.
+  writeOwned(layout.data("podman", "registries.conf"), "unqualified-search-registries = []\n", ROOT, 0o644);
+  // What is pulled is named by digest from our own signed release; the engine's own signature policy has nothing to add.
+  writeOwned(`${home}/.config/containers/policy.json`, '{"default":[{"type":"insecureAcceptAnything"}]}\n', ROOT, 0o644);
+  writeOwned(`${certs}/ca.crt`, rootCertPem, ROOT, 0o644);
+}
+
+export function podmanPart(context: PartContext, readRootCert: () => Buffer, version: string): Part {
+  const { layout } = context;
+  return processPart(context, {
+    name: "podman",
+    after: [],
+    user: "root",
+    program: "/usr/bin/podman",
+    args: ["system", "service", "--time=0", `unix://${layout.podmanSocket}`],
+    env: () => podmanEnvironment(layout),
+    port: null,
+    version,
+    prepare: async () => writeConfiguration(context, readRootCert()),
+    isHealthy: async () =>
+      await new Docker({ socketPath: layout.podmanSocket, timeout: 3_000 }).ping().then(
+        () => true,
+        () => false,
+      ),
+  });
+}
+
+/** For the service and for the `podman` command against the same state. */
+export function podmanEnvironment(layout: Layout): Record<string, string> {
+  return {
+    HOME: layout.data("podman", "home"),
+    XDG_RUNTIME_DIR: layout.run("podman"),
+    CONTAINERS_CONF: layout.data("podman", "containers.conf"),
+    CONTAINERS_STORAGE_CONF: layout.data("podman", "storage.conf"),
+    CONTAINERS_REGISTRIES_CONF: layout.data("podman", "registries.conf"),
+  };
+}

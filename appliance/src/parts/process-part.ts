@@ -1,0 +1,54 @@
+import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { uidOf } from "../layout.ts";
+import type { PartContext } from "./context.ts";
+import type { Part } from "./part.ts";
+import { endPredecessor, startProcess } from "./process-runner.ts";
+
+/** Whose uid a process runs under; `root` for the agent and the container engine, which need the host. */
+export type PartUser = keyof typeof UID_OFFSETS | "root";
+
+export type ProcessPart = {
+  name: string;
+  after: readonly string[];
+  user: PartUser;
+  program: string;
+  args: readonly string[];
+  env?: () => Record<string, string>;
+  port: number | null;
+  version: string;
+  isHealthy: () => Promise<boolean>;
+  prepare?: () => Promise<void>;
+  startTimeoutMs?: number;
+  stopGraceMs?: number;
+};
+
+/** A part that is a process of the release. */
+export function processPart({ config, layout }: PartContext, spec: ProcessPart): Part {
+  const stopGraceMs = spec.stopGraceMs ?? 15_000;
+  const pidFile = layout.run(`${spec.name}.pid`);
+  const uid = spec.user === "root" ? 0 : uidOf(config, spec.user);
+  return {
+    name: spec.name,
+    after: spec.after,
+    prepare: async () => {
+      await endPredecessor(pidFile, stopGraceMs);
+      await spec.prepare?.();
+    },
+    start: () =>
+      startProcess({
+        program: spec.program,
+        args: spec.args,
+        env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", ...spec.env?.() },
+        uid,
+        gid: uid,
+        cwd: "/",
+        logFile: layout.log(`${spec.name}.log`),
+        pidFile,
+      }),
+    isHealthy: spec.isHealthy,
+    startTimeoutMs: spec.startTimeoutMs ?? 60_000,
+    stopGraceMs,
+    port: spec.port,
+    version: spec.version,
+  };
+}

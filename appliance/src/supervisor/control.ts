@@ -1,0 +1,68 @@
+/** The supervisor's control socket: one JSON object a line each way, root alone. Its listening end is also the lock of the instance. */
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { createConnection, createServer, type Server } from "node:net";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import type { PartStatus } from "./supervisor.ts";
+
+export type SupervisorRequest = { verb: "status" } | { verb: "stop" };
+export type SupervisorReply = { parts: PartStatus[] };
+
+/** Another supervisor of this instance answers on the socket. */
+export class AlreadyRunningError extends Error {
+  readonly code = "already_running";
+}
+
+/** @throws AlreadyRunningError when one answers; a socket that a killed one left is replaced */
+export async function listenControl(path: string, answer: (request: SupervisorRequest) => SupervisorReply): Promise<Server> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  if ((await askSupervisor(path, { verb: "status" })) !== null) throw new AlreadyRunningError(`a supervisor answers on ${path}`);
+  rmSync(path, { force: true });
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    createInterface({ input: socket }).once("line", (line) => {
+      socket.end(`${JSON.stringify(reply(line, answer))}\n`);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+  chmodSync(path, 0o600);
+  return server;
+}
+
+function reply(line: string, answer: (request: SupervisorRequest) => SupervisorReply): unknown {
+  try {
+    const request = JSON.parse(line) as SupervisorRequest;
+    if (request.verb === "status" || request.verb === "stop") return answer(request);
+  } catch {
+    // Falls through: what is no request gets the same answer as an unknown verb.
+  }
+  return { error: "unknown request" };
+}
+
+/** Asks the running supervisor; null when none runs. */
+export async function askSupervisor(
+  path: string,
+  request: SupervisorRequest,
+  timeoutMs = 5_000,
+): Promise<SupervisorReply | null> {
+  return await new Promise((resolve) => {
+    const socket = createConnection(path);
+    const give = (value: SupervisorReply | null): void => {
+      socket.destroy();
+      resolve(value);
+    };
+    socket.setTimeout(timeoutMs, () => give(null));
+    socket.once("error", () => give(null));
+    socket.once("connect", () => socket.write(`${JSON.stringify(request)}\n`));
+    createInterface({ input: socket })
+      .once("line", (line) => {
+        const value: unknown = JSON.parse(line);
+        give(typeof value === "object" && value !== null && "parts" in value ? (value as SupervisorReply) : null);
+      })
+      // readline repeats the socket's error; the listener above has answered it.
+      .on("error", () => give(null));
+  });
+}

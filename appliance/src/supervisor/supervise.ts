@@ -1,0 +1,142 @@
+/** Composition: reads the configuration, prepares the host's side, runs every part until it is told to stop. */
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import Docker from "dockerode";
+import { destination, pino } from "pino";
+import { loadConfig } from "../config/load-config.ts";
+import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import { ensureJoinToken } from "../first-boot/first-boot.ts";
+import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
+import { Layout, uidOf } from "../layout.ts";
+import type { PartContext } from "../parts/context.ts";
+import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
+import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
+import { agentPart, auditdPart, coordinatorPart } from "../parts/own-processes.ts";
+import type { Part } from "../parts/part.ts";
+import { podmanPart } from "../parts/podman.ts";
+import { readRelease } from "../release.ts";
+import { runOnce } from "./run-once.ts";
+import { askSupervisor, listenControl } from "./control.ts";
+import { Supervisor } from "./supervisor.ts";
+
+/** What every command works on. @throws ConfigInvalidError */
+export function openContext(root: string): PartContext {
+  const config = loadConfig(new Layout(root, "-").configFile);
+  const layout = new Layout(root, config.instance);
+  return { config, layout, release: readRelease(layout.current) };
+}
+
+/** Every part of this appliance, in no order of its own: health decides. */
+export function partsOf(context: PartContext): Part[] {
+  const { config, layout } = context;
+  const socketPath = config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket;
+  const container = {
+    engine: new Docker({ socketPath }),
+    login: (repository: string) => askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
+  };
+  const audit = auditdPart(context);
+  const parts: Part[] = [
+    natsPart(context),
+    s3Part(context),
+    registryPart(context),
+    {
+      ...audit,
+      prepare: async () => {
+        await audit.prepare?.();
+        await initAudit(context);
+      },
+    },
+    coordinatorPart(context),
+  ];
+  if (config.containerEngine.kind === "podman") parts.push(podmanPart(context, () => readFileSync(layout.rootCert), "4"));
+  parts.push(postgresPart(context, container), keycloakPart(context, container));
+  if (config.agent !== null) {
+    const agent = agentPart(context);
+    parts.push({
+      ...agent,
+      prepare: async () => {
+        await agent.prepare?.();
+        await ensureJoinToken(context);
+        writeAgentConfig(context);
+      },
+    });
+  }
+  return parts;
+}
+
+/** The ceremony that makes key, policy and empty log; a log that is there stays. */
+async function initAudit(context: PartContext): Promise<void> {
+  const { config, layout } = context;
+  const uid = uidOf(config, "auditd");
+  if (existsSync(auditdConfig(context).policyFile)) return;
+  await runOnce(
+    layout.release("bin", "node"),
+    [layout.release("app", "auditd.mjs"), "init", "--config", layout.processConfig("auditd")],
+    uid,
+  );
+}
+
+/** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */
+export async function supervise(root: string): Promise<void> {
+  process.umask(0o027);
+  const context = openContext(root);
+  const { layout } = context;
+  mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
+  const log = pino({ name: "supervisor" }, destination({ dest: layout.log("supervisor.log"), append: true, sync: true }));
+  const supervisor: { current: Supervisor | null } = { current: null };
+  const stop = (): void => supervisor.current?.stop();
+  const control = await listenControl(layout.run("supervisor.sock"), (request) => {
+    if (request.verb === "stop") stop();
+    return { parts: supervisor.current?.status() ?? [] };
+  });
+  try {
+    await prepare(context);
+    supervisor.current = new Supervisor(partsOf(context), layout.log(""), log);
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
+    log.info({ release: context.release.version }, "supervising");
+    await supervisor.current.run();
+    log.info("every part has ended");
+  } finally {
+    control.close();
+  }
+}
+
+/** Starts a supervisor that outlives this command, and answers once its control socket does. */
+export async function startDetached(root: string): Promise<void> {
+  const { layout } = openContext(root);
+  const socket = layout.run("supervisor.sock");
+  if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
+  mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
+  const log = openSync(layout.log("supervisor.out.log"), "a", 0o640);
+  const child = spawn(layout.release("bin", "node"), [layout.release("app", "appliance.mjs"), "--root", root, "supervise"], {
+    detached: true,
+    stdio: ["ignore", log, log],
+    cwd: "/",
+    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" },
+  });
+  closeSync(log);
+  child.unref();
+  let ended: string | null = null;
+  child.once("exit", (code, signal) => {
+    ended = signal ?? `exit ${code ?? "?"}`;
+  });
+  for (let waitedMs = 0; waitedMs < 15_000; waitedMs += 100) {
+    if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
+    if (ended !== null) break;
+    await sleep(100);
+  }
+  throw new Error(`the supervisor did not start (${ended ?? "no answer"}); see ${layout.log("supervisor.out.log")}`);
+}
+
+/** Asks the supervisor to stop everything and waits until it has; false when none ran. */
+export async function stopAndWait(root: string, timeoutMs: number): Promise<boolean> {
+  const { layout } = openContext(root);
+  const socket = layout.run("supervisor.sock");
+  if ((await askSupervisor(socket, { verb: "stop" })) === null) return false;
+  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
+    if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
+    await sleep(200);
+  }
+  throw new Error(`parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`);
+}

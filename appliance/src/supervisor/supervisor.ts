@@ -1,0 +1,194 @@
+/**
+ * Keeps the parts running. Invariants:
+ * - one supervisor an instance (its control socket is the lock);
+ * - one process a part: a predecessor that a killed supervisor left is ended before a new one starts;
+ * - what happens next is decided by `plan`, from states alone; this file only does it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Part, Running } from "../parts/part.ts";
+import { type Action, isAlive, type PartState, plan, PROVEN_AFTER_MS } from "./decisions/plan.ts";
+import { rotateLogs } from "./rotate-logs.ts";
+
+const TICK_MS = 100;
+const PROBE_STARTING_MS = 500;
+const PROBE_HEALTHY_MS = 10_000;
+const PROBE_TIMEOUT_MS = 5_000;
+const ROTATE_EVERY_MS = 10_000;
+
+export type PartStatus = {
+  name: string;
+  phase: PartState["phase"];
+  sinceMs: number;
+  restarts: number;
+  pid: number | null;
+  port: number | null;
+  version: string;
+  lastExit: string | null;
+};
+
+type Entry = {
+  part: Part;
+  state: PartState;
+  running: Running | null;
+  probing: boolean;
+  probedAtMs: number;
+  lastExit: string | null;
+  busy: boolean;
+};
+
+export class Supervisor {
+  readonly #entries: Entry[];
+  readonly #log: Logger;
+  readonly #logFolder: string;
+  #wanted: "run" | "stop" = "run";
+  #rotatedAtMs = 0;
+
+  constructor(parts: readonly Part[], logFolder: string, log: Logger) {
+    this.#entries = parts.map((part) => ({
+      part,
+      state: { phase: "idle" },
+      running: null,
+      probing: false,
+      probedAtMs: 0,
+      lastExit: null,
+      busy: false,
+    }));
+    this.#log = log;
+    this.#logFolder = logFolder;
+  }
+
+  /** Runs until {@link stop} was asked and every part has ended. */
+  async run(): Promise<void> {
+    while (this.#wanted === "run" || this.#entries.some((entry) => isAlive(entry.state))) {
+      const nowMs = performance.now();
+      const parts = this.#entries.map(({ part, state }) => ({ ...part, state }));
+      for (const action of plan(parts, this.#wanted, nowMs)) this.#do(action);
+      for (const entry of this.#entries) this.#probe(entry, nowMs);
+      if (nowMs - this.#rotatedAtMs > ROTATE_EVERY_MS) {
+        this.#rotatedAtMs = nowMs;
+        rotateLogs(this.#logFolder);
+      }
+      await sleep(TICK_MS);
+    }
+  }
+
+  stop(): void {
+    this.#wanted = "stop";
+  }
+
+  status(): PartStatus[] {
+    const nowMs = performance.now();
+    return this.#entries.map(({ part, state, running, lastExit }) => ({
+      name: part.name,
+      phase: state.phase,
+      sinceMs: Math.round(state.phase === "idle" ? 0 : nowMs - (state.phase === "exited" ? state.atMs : state.sinceMs)),
+      restarts: state.phase === "idle" ? 0 : state.restarts,
+      pid: running?.pid ?? null,
+      port: part.port,
+      version: part.version,
+      lastExit,
+    }));
+  }
+
+  #do(action: Action): void {
+    const entry = this.#entries.find(({ part }) => part.name === action.part);
+    if (entry === undefined || entry.busy) return;
+    const restarts = entry.state.phase === "idle" ? 0 : entry.state.restarts;
+    switch (action.do) {
+      case "start":
+        entry.busy = true;
+        entry.state = {
+          phase: "starting",
+          sinceMs: performance.now(),
+          restarts: entry.state.phase === "exited" ? restarts + 1 : restarts,
+        };
+        void this.#start(entry).finally(() => {
+          entry.busy = false;
+        });
+        break;
+      case "stop":
+        entry.state = { phase: "stopping", sinceMs: performance.now(), restarts };
+        this.#log.info({ part: action.part }, "stopping");
+        this.#signal(entry, "SIGTERM");
+        break;
+      case "kill":
+        this.#log.warn({ part: action.part }, "killing: it did not stop in time");
+        this.#signal(entry, "SIGKILL");
+        break;
+    }
+  }
+
+  async #start(entry: Entry): Promise<void> {
+    const { part } = entry;
+    try {
+      await part.prepare?.();
+      const running = await part.start();
+      entry.running = running;
+      entry.probedAtMs = 0;
+      this.#log.info({ part: part.name, pid: running.pid }, "started");
+      void running.exited.then((how) => this.#onExit(entry, running, how));
+    } catch (error) {
+      this.#log.error({ err: error, part: part.name }, "could not start");
+      this.#onExit(entry, entry.running, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #onExit(entry: Entry, running: Running | null, how: string): void {
+    if (entry.running !== running) return;
+    const nowMs = performance.now();
+    const { state } = entry;
+    const proven = (state.phase === "healthy" || state.phase === "unhealthy") && nowMs - state.sinceMs > PROVEN_AFTER_MS;
+    // A restart counter of -1 makes the next start number 0: a proven part begins anew.
+    const restarts = proven ? -1 : state.phase === "idle" ? 0 : state.restarts;
+    entry.running = null;
+    entry.lastExit = how;
+    entry.state = { phase: "exited", atMs: nowMs, restarts };
+    this.#log[this.#wanted === "stop" ? "info" : "warn"]({ part: entry.part.name, how }, "ended");
+  }
+
+  #signal(entry: Entry, name: "SIGTERM" | "SIGKILL"): void {
+    void entry.running
+      ?.signal(name)
+      .catch((error: unknown) => this.#log.error({ err: error, part: entry.part.name }, "could not signal"));
+  }
+
+  #probe(entry: Entry, nowMs: number): void {
+    const { state } = entry;
+    if (
+      entry.probing ||
+      entry.running === null ||
+      (state.phase !== "starting" && state.phase !== "healthy" && state.phase !== "unhealthy")
+    )
+      return;
+    if (nowMs - entry.probedAtMs < (state.phase === "healthy" ? PROBE_HEALTHY_MS : PROBE_STARTING_MS)) return;
+    entry.probing = true;
+    entry.probedAtMs = nowMs;
+    const { running } = entry;
+    void withTimeout(entry.part.isHealthy(), PROBE_TIMEOUT_MS).then((healthy) => {
+      entry.probing = false;
+      // The part may have ended, or been told to stop, while it was asked.
+      if (entry.running !== running) return;
+      const now = performance.now();
+      const current = entry.state;
+      if (healthy && (current.phase === "starting" || current.phase === "unhealthy")) {
+        entry.state = { phase: "healthy", sinceMs: now, restarts: current.restarts };
+        this.#log.info({ part: entry.part.name }, "healthy");
+      } else if (!healthy && current.phase === "healthy") {
+        entry.state = { phase: "unhealthy", sinceMs: now, restarts: current.restarts };
+        this.#log.warn({ part: entry.part.name }, "does not answer");
+      }
+    });
+  }
+}
+
+async function withTimeout(probe: Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([probe, sleep(timeoutMs, false, { signal: timer.signal })]);
+  } catch {
+    return false;
+  } finally {
+    timer.abort();
+  }
+}
