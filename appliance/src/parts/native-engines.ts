@@ -37,7 +37,6 @@ export function s3Part(context: PartContext): Part {
       "--health",
       "/healthz",
       "--quiet",
-      ,
       "--cert",
       layout.secrets(user, "server.crt"),
       "--key",
