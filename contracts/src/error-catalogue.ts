@@ -31,15 +31,21 @@ export const ERROR_CATALOGUE = {
   config_invalid_json: { status: 400, hint: "Correct the JSON at the named place." },
   config_too_deep: { status: 400, hint: "Keep the nesting of the config under 64 levels." },
   config_not_object: { status: 400, hint: "The config's outermost value must be an object." },
-  config_executors_missing: { status: 400, hint: "config_fed_client.json needs a list `executors` with at least one executor." },
-  config_workflows_missing: { status: 400, hint: "config_fed_server.json needs a list `workflows` with at least one workflow." },
+  config_executors_missing: {
+    status: 400,
+    hint: "`config_fed_client.json` needs a list `executors` with at least one executor.",
+  },
+  config_workflows_missing: {
+    status: 400,
+    hint: "`config_fed_server.json` needs a list `workflows` with at least one workflow.",
+  },
   config_class_missing: {
     status: 400,
     hint: "Upload the file that defines the class to scripts/, or correct `path` in the config.",
   },
   meta_invalid: {
     status: 400,
-    hint: "meta.json needs `name`, `resource_spec`, `deploy_map` and a `min_clients` of at least 1, as the client writes it.",
+    hint: "`meta.json` needs `name`, `resource_spec`, `deploy_map` and a `min_clients` of at least 1, as the client writes it.",
   },
   min_clients_exceeds_shards: {
     status: 400,

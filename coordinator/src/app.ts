@@ -1,5 +1,4 @@
 /** Builds the HTTP app from typed parts; `server.ts` makes the parts and listens. */
-import type { IncomingMessage } from "node:http";
 import { randomUUID } from "node:crypto";
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
@@ -55,7 +54,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     ...(deps.tls === null ? {} : { https: { ...deps.tls, minVersion: "TLSv1.2" } }),
     loggerInstance: deps.logger,
     bodyLimit: limits.bodyBytes,
-    genReqId: (_: IncomingMessage) => randomUUID(),
+    genReqId: () => randomUUID(),
     // A caller's own id could carry anything into the log.
     requestIdHeader: false,
     trustProxy: false,
@@ -88,7 +87,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       components: { securitySchemes: { platformKey: { type: "http", scheme: "bearer", bearerFormat: "rsk_live_…" } } },
       security: [{ platformKey: [] }],
     },
-    refResolver: { buildLocalReference: (schema) => String(schema.$id) },
+    refResolver: { buildLocalReference: (schema) => (typeof schema.$id === "string" ? schema.$id : "unnamed") },
   });
   await app.register(healthRoutes, { checks: deps.readiness });
   await app.register(bucketRoutes, deps);

@@ -10,9 +10,9 @@ import type { GateProof } from "./kernel/accepted-task.ts";
 export type OpenOperation = {
   proof: GateProof;
   /** Closes it as completed, in the transaction of the change. */
-  completeIn(db: WriteHandle): void;
+  completeIn: (db: WriteHandle) => void;
   /** Says that the function called wrote the outcome itself. */
-  closedElsewhere(): void;
+  closedElsewhere: () => void;
 };
 
 /** How a failure stands in the log. */

@@ -11,6 +11,7 @@ import type { Caller } from "../identity/caller.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
 import { findCaller, noteUse } from "../identity/key-store.ts";
 import { FailureTally } from "./failure-tally.ts";
+import type { RouteAccess } from "./route-config.ts";
 
 export type AuthenticationOptions = {
   read: ReadHandle;
@@ -55,13 +56,14 @@ export const authentication = fp<AuthenticationOptions>(
       }
       request.caller = found;
       noteLastUse(found);
-      if (found.scopes.includes(access.scope)) return;
+      const refusal = forbidden(found, access);
+      if (refusal === null) return;
       await request.audit.fact({
         type: "auth.refused",
         object: { kind: "appliance", id: "appliance" },
-        detail: { reason: "scope_missing" },
+        detail: { reason: refusal.code },
       });
-      throw new ApiError("scope_missing", `this key lacks the scope ${access.scope}`);
+      throw refusal;
     });
     app.addHook("onClose", () => tally.close());
 
@@ -79,6 +81,12 @@ export const authentication = fp<AuthenticationOptions>(
 export function callerOfRequest(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error("a route without authentication asked for its caller");
   return request.caller;
+}
+
+function forbidden(caller: Caller, access: Extract<RouteAccess, { scope: unknown }>): ApiError | null {
+  if (!caller.scopes.includes(access.scope)) return new ApiError("scope_missing", `this key lacks the scope ${access.scope}`);
+  if (access.role === "admin" && !caller.isAdmin) return new ApiError("role_required", "only an administrator may do this");
+  return null;
 }
 
 const REFUSALS: Record<Refusal, string> = {

@@ -6,7 +6,7 @@ import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { KeyScope } from "@resontech/contracts/http-identity";
 import fp from "fastify-plugin";
 
-export type RouteAccess = { scope: KeyScope } | { public: "reason why anybody may call it" | (string & {}) };
+export type RouteAccess = { scope: KeyScope; role?: "admin" } | { public: "reason why anybody may call it" | (string & {}) };
 
 export type RouteAudit =
   /** The handler logs it; an answer below 400 without it is withheld. */

@@ -6,4 +6,5 @@ export type Caller = {
   userId: string;
   projectId: string;
   scopes: readonly KeyScope[];
+  isAdmin: boolean;
 };

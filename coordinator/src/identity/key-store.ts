@@ -1,10 +1,11 @@
 /** Rows of platform keys. The key itself is nowhere: its hash is. */
 import type { KeyReply, KeyScope } from "@resontech/contracts/http-identity";
+import { ApiError } from "../api-error.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { Caller } from "./caller.ts";
 
 /** More than this many living keys of one user are refused. */
-export const MAX_KEYS_A_USER = 10;
+const MAX_KEYS_A_USER = 10;
 
 export type NewKey = {
   id: string;
@@ -36,12 +37,14 @@ type KeyRow = {
 /** Null for a key that is unknown, revoked or over. */
 export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | null {
   const row = db
-    .prepare<[Buffer, number], Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes">>(
-      "SELECT id, user_id, project_id, scopes FROM platform_keys WHERE hash = ? AND revoked_at IS NULL AND expires_at > ?",
+    .prepare<[Buffer, number], Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number }>(
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin FROM platform_keys k JOIN users u ON u.id = k.user_id
+       WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
     )
     .get(hash, now);
   if (row === undefined) return null;
-  return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes: JSON.parse(row.scopes) as KeyScope[] };
+  const scopes = JSON.parse(row.scopes) as KeyScope[];
+  return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes, isAdmin: row.is_admin === 1 };
 }
 
 export function listKeys(db: ReadHandle, userId: string): Omit<KeyReply, "current">[] {
@@ -68,7 +71,7 @@ export function hasAnyKey(db: ReadHandle, userId: string): boolean {
   return db.prepare("SELECT 1 FROM platform_keys WHERE user_id = ? LIMIT 1").get(userId) !== undefined;
 }
 
-export function countLivingKeys(db: Pick<WriteHandle, "prepare">, userId: string, now: number): number {
+function countLivingKeys(db: Pick<WriteHandle, "prepare">, userId: string, now: number): number {
   const row = db
     .prepare<[string, number], { n: number }>(
       "SELECT count(*) AS n FROM platform_keys WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?",
@@ -77,7 +80,11 @@ export function countLivingKeys(db: Pick<WriteHandle, "prepare">, userId: string
   return row?.n ?? 0;
 }
 
+/** @throws ApiError too_many_keys */
 export function insertKey(db: WriteHandle, key: NewKey): void {
+  if (countLivingKeys(db, key.userId, key.createdAt) >= MAX_KEYS_A_USER) {
+    throw new ApiError("too_many_keys", `the user has ${MAX_KEYS_A_USER} living keys`);
+  }
   db.prepare(
     `INSERT INTO platform_keys (id, hash, prefix, last4, name, user_id, project_id, scopes, created_at, expires_at)
      VALUES (@id, @hash, @prefix, @last4, @name, @userId, @projectId, @scopes, @createdAt, @expiresAt)`,

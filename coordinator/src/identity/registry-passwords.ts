@@ -1,5 +1,6 @@
 /** One-use passwords for the registry's token realm, in memory: one that a restart forgets is simply asked for again. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { ApiError } from "../api-error.ts";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 
 export type PullGrant = {
@@ -27,7 +28,7 @@ export class RegistryPasswords {
   issue(repository: string, holder: string, audit: PullGrant["audit"]): { username: string; password: string } {
     const now = this.#now();
     for (const [username, { expiresAt }] of this.#open) if (expiresAt <= now) this.#open.delete(username);
-    if (this.#open.size >= MAX_OPEN) throw new RangeError(`more than ${MAX_OPEN} unused pull passwords`);
+    if (this.#open.size >= MAX_OPEN) throw new ApiError("overloaded", `more than ${MAX_OPEN} pull passwords are unused`);
     const username = `pull-${randomBytes(9).toString("hex")}`;
     const password = randomBytes(32).toString("base64url");
     this.#open.set(username, {

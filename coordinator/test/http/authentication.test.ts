@@ -15,7 +15,7 @@ const bob = await api.addUser("bob");
 const get = async (authorization: string | null, url = "/api/projects", remoteAddress = "10.0.0.1") => {
   const headers = authorization === null ? {} : { authorization };
   const reply = await api.app.inject({ url, headers, remoteAddress });
-  return { status: reply.statusCode, code: (reply.json() as { code?: string }).code };
+  return { status: reply.statusCode, code: reply.json<{ code?: string }>().code };
 };
 
 t.test("what is no credential is told apart", async (t) => {
@@ -70,7 +70,14 @@ t.test("a key without the scope is refused", async (t) => {
   await api.commit.run((db) => db.prepare(`UPDATE platform_keys SET scopes = '["jobs:read"]' WHERE user_id = ?`).run(bob.userId));
   t.match(await api.call(bob, { url: "/api/keys" }), { status: 403, body: { code: "scope_missing" } });
   t.match(await api.call(bob, { url: "/api/projects" }), { status: 200 });
-  t.match(api.audit.drafts.at(-1), { type: "auth.refused", detail: { reason: "scope_missing" } });
+  await api.commit.run((db) =>
+    db.prepare(`UPDATE platform_keys SET scopes = '["jobs:read","nodes:read"]' WHERE user_id = ?`).run(bob.userId),
+  );
+  t.match(await api.call(bob, { url: "/api/nodes" }), { status: 403, body: { code: "role_required" } });
+  await api.commit.run((db) => db.prepare("UPDATE users SET is_admin = 1 WHERE id = ?").run(bob.userId));
+  t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
+  const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused").map(({ detail }) => detail);
+  t.same(refused.slice(-2), [{ reason: "scope_missing" }, { reason: "role_required" }]);
 });
 
 t.test("keys are nowhere in the clear: not in the database, not in the log, not in the audit log", async (t) => {

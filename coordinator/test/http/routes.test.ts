@@ -21,7 +21,7 @@ type OpenApi = { paths: Record<string, Record<string, { responses: Record<string
 t.test("the OpenAPI document is valid and names every route with its errors", async (t) => {
   const reply = await api.app.inject({ url: "/api/openapi.json" });
   t.equal(reply.statusCode, 200);
-  const document = reply.json() as OpenApi;
+  const document = reply.json<OpenApi>();
   const verdict = await new Validator().validate(document);
   t.equal(verdict.valid, true, JSON.stringify(verdict.errors));
   t.ok(Object.keys(document.paths).length >= 20);
@@ -97,7 +97,7 @@ t.test("no body and no query makes the server fail or talk", async () => {
         ...{ method: "POST", url, payload: JSON.stringify(payload) },
         headers: { authorization: `Bearer ${alice.platformKey}`, "content-type": "application/json" },
       });
-      const answer = reply.json() as { code?: string };
+      const answer = reply.json<{ code?: string }>();
       return reply.statusCode >= 400 && reply.statusCode < 500 && known.has(answer.code ?? "");
     }),
     { numRuns: 300 },

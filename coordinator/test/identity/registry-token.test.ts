@@ -70,7 +70,7 @@ t.test("a one-use password becomes a token that pulls its one repository from th
   const issued = api.passwords.issue("resontech/fl-cpu", "node-a", { member: "m-1" });
   const reply = await login(issued.username, issued.password);
   t.equal(reply.statusCode, 200, reply.body);
-  const { token } = reply.json() as { token: string };
+  const { token } = reply.json<{ token: string }>();
   t.equal((await ask("/v2/resontech/fl-cpu/manifests/latest", token)).status, 404, "admitted: the image is not there");
   t.equal((await ask("/v2/resontech/other/manifests/latest", token)).status, 401, "another repository");
   t.equal((await ask("/v2/resontech/fl-cpu/blobs/uploads/", token, "POST")).status, 401, "no push");

@@ -38,9 +38,10 @@ function common(job: JobView) {
   };
 }
 
-function memberReply({ fence: _, progress, heartbeat, ...member }: JobMemberView): DashboardJobWithWorkers["workers"][number] {
+function memberReply(member: JobMemberView): DashboardJobWithWorkers["workers"][number] {
+  const { id, role, site, node, workerId, model, state, progress, heartbeat } = member;
   return {
-    ...member,
+    ...{ id, role, site, node, workerId, model, state },
     progress: progress === null ? null : { ...progress, at: instant(progress.at) },
     heartbeat: heartbeat === null ? null : { ...heartbeat, at: instant(heartbeat.at) },
   };

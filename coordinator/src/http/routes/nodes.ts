@@ -16,7 +16,7 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
     "/api/nodes",
     {
       schema: { summary: "Nodes and their state", tags: ["nodes"], response: responses(200, Type.Array(NodeReply)) },
-      config: { access: { scope: "nodes:read" }, audit: { none: "status" } },
+      config: { access: { scope: "nodes:read", role: "admin" }, audit: { none: "status" } },
     },
     async () => deps.kernel.status().nodes,
   );

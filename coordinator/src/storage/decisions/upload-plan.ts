@@ -20,9 +20,7 @@ export function planUpload(sizeBytes: number): { parts: number; expiresS: number
  */
 export function checkUploadKey(key: string): void {
   const segments = key.split("/");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  const isBad = (segment: string) =>
-    segment === "" || segment === "." || segment === ".." || /[\u0000-\u001f\u007f]/.test(segment);
+  const isBad = (segment: string) => segment === "" || segment === "." || segment === ".." || /\p{Cc}/u.test(segment);
   if (segments.some(isBad) || !key.isWellFormed() || Buffer.byteLength(key) > 1024) {
     throw new ApiError("upload_key_invalid", "the key has an empty, `.`, `..` or unprintable part, or more than 1,024 bytes");
   }

@@ -27,7 +27,7 @@ export function evaluateMarker(marker: string, { pythonVersion }: MarkerEnvironm
     const name = take("name");
     if (name === null) return null;
     const value = values[name.value];
-    return value === undefined ? null : { text: value, isVersion: /version$/.test(name.value) && valid(value) !== null };
+    return value === undefined ? null : { text: value, isVersion: name.value.endsWith("version") && valid(value) !== null };
   };
   const comparison = (): boolean | null => {
     if (take("open") !== null) {

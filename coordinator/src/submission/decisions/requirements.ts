@@ -36,7 +36,7 @@ function checkLine(
     throw new ApiError("requirement_invalid", `${at}: the extras are not valid`);
   }
   const specifier = rawSpecifier.replace(/^\((.*)\)$/, "$1").trim();
-  if (specifier !== "" && validRange(specifier) !== true) {
+  if (specifier !== "" && !validRange(specifier)) {
     throw new ApiError("requirement_invalid", `${at}: ${JSON.stringify(specifier.slice(0, 80))} is not a version specifier`);
   }
   const applies = marker === undefined ? true : evaluateMarker(marker, environment);

@@ -32,9 +32,7 @@ function folderKey(field: string, path: string, readable: readonly string[] = []
   if (!path.startsWith("/")) throw new ApiError("path_invalid", `${field} does not start with a slash`);
   const key = path.slice(1).replace(/\/$/, "");
   const segments = key.split("/");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  const isBad = (segment: string) =>
-    segment === "" || segment === "." || segment === ".." || /[\u0000-\u001f\u007f\\]/.test(segment);
+  const isBad = (segment: string) => segment === "" || segment === "." || segment === ".." || /[\p{Cc}\\]/u.test(segment);
   if (segments.some(isBad)) throw new ApiError("path_invalid", `${field} has an empty, \`.\`, \`..\` or unprintable part`);
   if (!key.isWellFormed()) throw new ApiError("path_invalid", `${field} is not Unicode text`);
   if (segments[0] !== "jobs" || segments.length < 3)

@@ -178,8 +178,7 @@ function judgeEntry(name: string, { path, flags, method, host, attributes }: Ent
 
 function isSafePath(path: string): boolean {
   if (path === "" || path.length > 4096 || path.includes("\ufffd")) return false;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (/[\u0000-\u001f\u007f]/.test(path) || /^[A-Za-z]:/.test(path)) return false;
+  if (/\p{Cc}/u.test(path) || /^[A-Za-z]:/.test(path)) return false;
   const segments = path.replace(/\/$/, "").split(/[/\\]/);
   return segments.every((segment) => segment !== "" && segment !== ".." && segment.length <= 255);
 }
