@@ -158,10 +158,9 @@ export const ENVELOPE_FIELDS = {
   ),
   /** In order of field name, each at most once. */
   pii: Type.Optional(
-    Type.Array(
-      Type.Object({ field: Type.Enum([...PII_FIELDS]), commitment: Commitment }, closed),
-      { maxItems: PII_FIELDS.length },
-    ),
+    Type.Array(Type.Object({ field: Type.Enum([...PII_FIELDS]), commitment: Commitment }, closed), {
+      maxItems: PII_FIELDS.length,
+    }),
   ),
   /** SHA-256 of the canonical JSON of the schema set that the event was checked against. */
   schema_sha256: Sha256Hex,

@@ -72,6 +72,7 @@ export class AuditLog {
   #durableSize: number;
   #committing: Promise<void> | null = null;
   #pseq = 0;
+  #batches = 0;
   #lastBundle: { bundle: number; entries: Buffer[] } | null = null;
 
   constructor(parts: Parts) {
@@ -98,6 +99,10 @@ export class AuditLog {
 
   get durableSize(): number {
     return this.#durableSize;
+  }
+
+  get batches(): number {
+    return this.#batches;
   }
 
   /** Durable leaves from `index` on, for the next checkpoint. */
@@ -227,6 +232,7 @@ export class AuditLog {
       batch[0]!.index,
       batch.map(({ leaf }) => leaf),
     );
+    this.#batches += 1;
     this.#durableSize += batch.length;
     for (const { whenDurable } of batch) for (const settle of whenDurable) settle();
     onDurable();

@@ -65,6 +65,7 @@ export class Auditd implements AsyncDisposable {
       origin: this.#config.origin,
       size: this.#auditLog.durableSize,
       checkpointSize: this.#checkpointer.size,
+      batches: this.#auditLog.batches,
       draining: this.#diskDraining || this.#lossDraining,
       highestGeneration: this.#auditLog.ledger.highestGeneration,
     };

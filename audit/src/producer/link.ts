@@ -13,8 +13,10 @@ import {
   FRAME,
   FrameReader,
   type Goodbye,
+  type Hello,
   type LeafRef,
   MAX_AUDITD_FRAME_BYTES,
+  type Query,
   type RefusalFrame,
   type Welcome,
 } from "../wire/frames.ts";
@@ -88,7 +90,7 @@ export class Link {
     return promise;
   }
 
-  query(query: { verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number }): Promise<unknown> {
+  query(query: Query): Promise<unknown> {
     if (!this.#isWelcome) return Promise.reject(new AuditUnavailable("disconnected", "no connection to auditd"));
     const id = this.#nextQuery++;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -128,7 +130,7 @@ export class Link {
     this.#socket = socket;
     socket.on("connect", () => {
       const { boot, firstPseq } = this.#options;
-      socket.write(encodeJsonFrame(FRAME.hello, { v: 1, boot, firstPseq, highestAck: this.#highestAck }));
+      socket.write(encodeJsonFrame(FRAME.hello, { v: 1, boot, firstPseq, highestAck: this.#highestAck } satisfies Hello));
     });
     socket.on("data", (chunk: Buffer) => {
       try {

@@ -2,7 +2,7 @@
 import type { FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 import type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
@@ -32,6 +32,10 @@ export type ProducerOptions = {
   connectTimeoutMs?: number;
 };
 
+/** How an operation ended. */
+export type OutcomeDraft<T extends OperationType> = Omit<EventDraft<T>, "phase" | "outcome"> &
+  ({ phase: "completed"; outcome?: Outcome } | { phase: "failed" | "denied"; outcome: Outcome });
+
 export interface AuditConnection extends AsyncDisposable {
   /** Operations of this producer's family without an outcome, oldest first. */
   openOperations(): Promise<OpenOperation[]>;
@@ -59,11 +63,8 @@ export interface AuditProducer extends AuditConnection {
   append(draft: EventDraft, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** Opens operation `op`; await it before the effect. */
   requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
-  /** Closes operation `op`. */
-  outcome<T extends OperationType>(
-    draft: Omit<EventDraft<T>, "phase"> & { phase: "completed" | "failed" | "denied" },
-    disclosures?: readonly Disclosure[],
-  ): Promise<LeafRef>;
+  /** Closes operation `op`; a completed one says `ok` unless told otherwise. */
+  outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** One record without an outcome. */
   fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
 }
@@ -179,11 +180,8 @@ class CountingProducer extends Connection implements AuditProducer {
     return this.append({ ...draft, phase: "requested" }, disclosures);
   }
 
-  outcome<T extends OperationType>(
-    draft: Omit<EventDraft<T>, "phase"> & { phase: "completed" | "failed" | "denied" },
-    disclosures?: readonly Disclosure[],
-  ): Promise<LeafRef> {
-    return this.append(draft, disclosures);
+  outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
+    return this.append({ ...draft, outcome: draft.outcome ?? { code: "ok" } }, disclosures);
   }
 
   fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {

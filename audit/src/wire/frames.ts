@@ -31,7 +31,7 @@ export type Welcome = { prod: string; lastPseq: number; draining: boolean };
 export type Acks = [pseq: number, index: number, leafHash: string][];
 export type RefusalFrame = { pseq: number; reason: string; message: string };
 export type Goodbye = { reason: string; message: string };
-export type Query = { id: number } & ({ verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number });
+export type Query = { verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number };
 /** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */
 export type OpenOperation = {
   op: string;
@@ -42,7 +42,16 @@ export type OpenOperation = {
   t: string;
   overdue: boolean;
 };
-export type LogStatus = { origin: string; size: number; checkpointSize: number; draining: boolean; highestGeneration: number };
+export type LogStatus = {
+  origin: string;
+  /** Durable leaves. */
+  size: number;
+  checkpointSize: number;
+  /** Batches committed since auditd started: each is one `fdatasync` of the write-ahead log. */
+  batches: number;
+  draining: boolean;
+  highestGeneration: number;
+};
 
 export function encodeFrame(kind: FrameKind, payload: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(5 + payload.length);

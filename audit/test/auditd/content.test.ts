@@ -60,8 +60,9 @@ async function rawProducer(t: Test, auditd: AuditdFixture, boot: string): Promis
 
 const composed = (pseq: number, changes: object = {}): ComposedEvent =>
   composeEvent({ ...keyList(), phase: "fact", ...changes }, { boot: "b", pseq });
-const edited = (pseq: number, edit: (event: Record<string, any>) => void): string => {
-  const event = JSON.parse(composed(pseq).event);
+type Editable = Record<string, unknown> & { object: { kind: string } };
+const edited = (pseq: number, edit: (event: Editable) => void): string => {
+  const event = JSON.parse(composed(pseq).event) as Editable;
   edit(event);
   return JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1))));
 };
@@ -82,7 +83,7 @@ t.test("content that breaks a rule is refused, logged in its place, and refused 
     ["schema", (pseq) => edited(pseq, (event) => delete event["actor"])],
     ["type", (pseq) => edited(pseq, (event) => (event["type"] = "job.paint"))],
     ["schema_version", (pseq) => edited(pseq, (event) => (event["schema_sha256"] = "0".repeat(64)))],
-    ["object_kind", (pseq) => edited(pseq, (event) => (event["object"].kind = "job"))],
+    ["object_kind", (pseq) => edited(pseq, (event) => (event.object.kind = "job"))],
     ["time", (pseq) => edited(pseq, (event) => (event["t"] = "2026-02-30T00:00:00.000Z"))],
     ["schema", (pseq) => edited(pseq, (event) => (event["prod"] = "auditd"))],
     [
