@@ -52,7 +52,8 @@ export class Sequence {
   /** False for a life that ended: one seen before, or a database generation below the current one. */
   admitsBoot(boot: string): boolean {
     if (boot === this.#boot) return true;
-    const isOlderGeneration = /^[0-9]+$/.test(boot) && /^[0-9]+$/.test(this.#boot) && Number(boot) < Number(this.#boot);
+    const [current, asked] = [generationOf(this.#boot), generationOf(boot)];
+    const isOlderGeneration = current !== null && asked !== null && asked < current;
     return !isOlderGeneration && !this.#pastBoots.includes(boot);
   }
 
@@ -90,4 +91,10 @@ export class Sequence {
     const mark = this.#marks.findLast(([marked]) => marked <= pseq);
     return mark === undefined ? null : { index: mark[1], exact: mark[0] === pseq };
   }
+}
+
+/** The record producer's boot is its database's generation, `g7`; other boots have no order. */
+function generationOf(boot: string): number | null {
+  const match = /^g([0-9]{1,15})$/.exec(boot);
+  return match === null ? null : Number(match[1]);
 }

@@ -1,7 +1,7 @@
 import type { Report } from "./verify.ts";
 import { VERDICTS } from "./verdicts.ts";
 
-export const HELP = `usage: verify EXPORT [--policy FILE] [--require VERDICT,…] [--json]
+export const HELP = `usage: node sov-verify.mjs EXPORT [--policy FILE] [--require VERDICT,…] [--json]
 
 Checks an exported audit log without the appliance, without a network and without a secret.
 

@@ -1,0 +1,36 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EVENT_CATALOGUE, EVENT_TYPES, JOB_STATE_EVENT } from "@resontech/contracts/audit-catalogue";
+import { JOB_STATES } from "@resontech/contracts/job-states";
+import t from "tap";
+import { composeEvent } from "../../src/producer/producer.ts";
+import { readLeaf } from "../../src/verifier/leaf.ts";
+import { jobSubmit } from "../helper.ts";
+
+const auditorGuide = readFileSync(join(import.meta.dirname, "../../../docs/auditor.md"), "utf8");
+
+t.test("docs/auditor.md lists exactly the types of the catalogue, with their meaning", async (t) => {
+  const listed = [...auditorGuide.matchAll(/^\| `([a-z.-]+)` \| ([^|]+) \| ([^|]+) \|$/gm)].map(([, type, kind, meaning]) => [
+    type,
+    kind,
+    meaning,
+  ]);
+  const kindOf = (phases: readonly string[]) =>
+    phases.includes("requested") ? (phases.includes("fact") ? "operation or fact" : "operation") : "fact";
+  t.same(
+    listed,
+    EVENT_TYPES.map((type) => [type, kindOf(EVENT_CATALOGUE[type].phases), EVENT_CATALOGUE[type].meaning.replaceAll("|", "\\|")]),
+  );
+});
+
+t.test("every state of a job has its record", async (t) => {
+  t.same(Object.keys(JOB_STATE_EVENT), [...JOB_STATES]);
+});
+
+t.test("every type of the catalogue is one that the verifier's own envelope admits", async (t) => {
+  const sent = JSON.parse(composeEvent({ ...jobSubmit(), phase: "requested" }, { boot: "b", pseq: 1 }).event);
+  for (const type of EVENT_TYPES) {
+    const leaf = Object.entries({ ...sent, type, prod: "p", t_log: sent.t }).sort(([a], [b]) => (a < b ? -1 : 1));
+    t.match(readLeaf(Buffer.from(JSON.stringify(Object.fromEntries(leaf)))), { type }, type);
+  }
+});

@@ -1,0 +1,46 @@
+import t from "tap";
+import { Sequence } from "../../src/decisions/sequence.ts";
+
+const fresh = (boot: string) => new Sequence({ name: "p", boot, lastPseq: 0, pastBoots: [], marks: [] });
+
+t.test("places numbers: next, repeat, gap, and any number once after a loss", async (t) => {
+  const sequence = fresh("a");
+  t.equal(sequence.place(1), "next");
+  t.equal(sequence.place(2), "gap");
+  sequence.advance(1, 10);
+  t.equal(sequence.place(1), "repeat");
+  t.equal(sequence.place(3), "gap");
+  sequence.allowGap();
+  t.equal(sequence.place(7), "next");
+  sequence.advance(7, 11);
+  t.equal(sequence.place(9), "gap");
+});
+
+t.test("a life that ended, or an older generation, does not come back", async (t) => {
+  const sequence = fresh("g4");
+  t.equal(sequence.admitsBoot("g3"), false);
+  t.equal(sequence.admitsBoot("g4"), true);
+  t.equal(sequence.admitsBoot("g10"), true);
+  sequence.startBoot("g10", 51);
+  t.equal(sequence.lastPseq, 50);
+  t.equal(sequence.admitsBoot("g4"), false);
+  const other = fresh("x");
+  other.startBoot("y", 1);
+  t.equal(other.admitsBoot("x"), false);
+  t.equal(other.admitsBoot("z"), true);
+});
+
+t.test("finds earlier events: exactly the recent ones, from a mark before them the others, also from a snapshot", async (t) => {
+  const sequence = fresh("a");
+  for (let pseq = 1; pseq <= 20_000; pseq++) sequence.advance(pseq, pseq * 2);
+  t.same(sequence.locate(20_000), { index: 40_000, exact: true });
+  const restored = new Sequence(structuredClone(sequence.snapshot()));
+  for (const pseq of [1, 64, 65, 5_000, 11_777]) {
+    for (const one of [sequence, restored]) {
+      const found = one.locate(pseq);
+      t.ok(found !== null && found.index <= pseq * 2 && found.index > (pseq - 65) * 2, `${pseq}`);
+    }
+  }
+  t.equal(restored.lastPseq, 20_000);
+  t.equal(fresh("a").locate(1), null);
+});
