@@ -70,7 +70,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         "admin.control",
         { kind: "appliance", id: "appliance" },
         { verb: request.verb },
-        async () => deps.passwords.issue(request.repository, "operator", {}),
+        async () => deps.passwords.issue(request.repository, {}),
       );
       return { ok: true, verb: "registry-login", ...login };
     }

@@ -7,9 +7,7 @@ export type PullGrant = {
   /** Without registry and digest: `resontech/fl-cpu`. */
   repository: string;
   username: string;
-  /** Node that asked, or `operator`. */
-  holder: string;
-  /** The lease that it asked for, as the audit log names it. */
+  /** Node and lease that it was issued for, as the audit log names them; the operator's has neither. */
   audit: EventDetail<"key.registry.token">;
 };
 
@@ -25,14 +23,14 @@ export class RegistryPasswords {
   }
 
   /** Good for one token within five minutes. */
-  issue(repository: string, holder: string, audit: PullGrant["audit"]): { username: string; password: string } {
+  issue(repository: string, audit: PullGrant["audit"]): { username: string; password: string } {
     const now = this.#now();
     for (const [username, { expiresAt }] of this.#open) if (expiresAt <= now) this.#open.delete(username);
     if (this.#open.size >= MAX_OPEN) throw new ApiError("overloaded", `more than ${MAX_OPEN} pull passwords are unused`);
     const username = `pull-${randomBytes(9).toString("hex")}`;
     const password = randomBytes(32).toString("base64url");
     this.#open.set(username, {
-      grant: { repository, username, holder, audit },
+      grant: { repository, username, audit },
       hash: hashOf(password),
       expiresAt: now + LIFE_MS,
     });

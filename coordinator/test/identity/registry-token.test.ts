@@ -67,7 +67,7 @@ const login = (username: string, password: string) =>
 
 t.test("a one-use password becomes a token that pulls its one repository from the real registry", async (t) => {
   t.equal((await ask("/v2/", null)).status, 401);
-  const issued = api.passwords.issue("resontech/fl-cpu", "node-a", { member: "m-1" });
+  const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a", member: "m-1" });
   const reply = await login(issued.username, issued.password);
   t.equal(reply.statusCode, 200, reply.body);
   const { token } = reply.json<{ token: string }>();
@@ -84,7 +84,7 @@ t.test("a one-use password becomes a token that pulls its one repository from th
 });
 
 t.test("wrong, late and missing passwords are refused with a challenge", async (t) => {
-  const issued = api.passwords.issue("resontech/fl-cpu", "node-a", {});
+  const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a" });
   const wrong = await login(issued.username, "guess");
   t.equal(wrong.statusCode, 401);
   t.match(wrong.headers["www-authenticate"], /^Basic/);

@@ -30,7 +30,11 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
         reply.header("www-authenticate", 'Basic realm="registry"');
         throw new ApiError("registry_login_invalid", "the user name or the one-use password is not valid");
       }
-      await request.audit.fact({ type: "key.registry.token", object: { kind: "node", id: grant.holder }, detail: grant.audit });
+      await request.audit.fact({
+        type: "key.registry.token",
+        object: { kind: "node", id: grant.audit.node ?? "operator" },
+        detail: grant.audit,
+      });
       return tokens.issue(grant);
     },
   );
