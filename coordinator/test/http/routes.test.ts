@@ -8,6 +8,7 @@ import { errorReplies } from "../../src/http/error-replies.ts";
 import { routeDeclarations, UndeclaredRoute } from "../../src/http/route-config.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
+import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
@@ -116,6 +117,61 @@ t.test("no body and no query makes the server fail or talk", async () => {
     }),
     { numRuns: 300 },
   );
+});
+
+t.test("nothing that a caller writes stands in a leaf in clear", async (t) => {
+  const canary = "canary7f3a";
+  const before = api.audit.leaves.length;
+  const text = `${canary} text`;
+  const path = `/jobs/${canary}/shards`;
+  const headers = {
+    authorization: `Bearer ${alice.platformKey}`,
+    "user-agent": canary,
+    "x-request-id": canary,
+    "x-forwarded-for": canary,
+    "idempotency-key": canary,
+  };
+  const bodies: Record<string, Record<string, unknown>> = {
+    "/api/tasks": {
+      ...{ name: text, shardsDirPath: path, trainingScriptsFolderPath: path, trainingConfigFolderPath: path },
+      ...{ trainingRequirementsFolderPath: path, modelFolderPath: path, workerIds: [canary] },
+    },
+    "/api/users/storage/upload/init": { key: `jobs/${canary}/a`, size: 1, contentType: `text/${canary}` },
+    "/api/users/storage/upload/complete": { key: `jobs/${canary}/a`, uploadId: canary, parts: [{ PartNumber: 1, ETag: canary }] },
+    "/api/users/storage/upload/abort": { key: `jobs/${canary}/a`, uploadId: canary },
+    "/api/nodes/join": { token: canary, csr: canary },
+    "/api/keys": { name: canary },
+  };
+  const document = (await api.app.inject({ url: "/api/openapi.json" })).json<OpenApi>();
+  for (const [template, methods] of Object.entries(document.paths)) {
+    for (const method of Object.keys(methods)) {
+      const url = `${template.replace(/\{[^}]+\}/g, canary)}?job_id=${canary}&service=${canary}&account=${canary}`;
+      const payload = bodies[template];
+      await api.app.inject({
+        method: method.toUpperCase() as "GET",
+        url,
+        headers,
+        ...(payload === undefined ? {} : { payload }),
+      });
+      await api.app.inject({
+        method: method.toUpperCase() as "GET",
+        url,
+        headers: { ...headers, authorization: `Bearer rsk_${canary}` },
+      });
+    }
+  }
+  await upload(engine, alice.bucket, canary, goodFiles());
+  const accepted = await api.call(alice, {
+    method: "POST",
+    url: "/api/tasks",
+    payload: goodBody(canary),
+    headers: { "user-agent": canary },
+  });
+  t.equal(accepted.status, 201);
+  const leaves = api.audit.leaves.slice(before);
+  t.ok(leaves.length > 10);
+  t.notMatch(leaves.join("\n"), /canary7f3a/i);
+  t.notMatch(api.logLines.join("\n"), new RegExp(alice.platformKey));
 });
 
 t.test("a failure of ours shows its request id and nothing else", async (t) => {
