@@ -1,0 +1,3 @@
+module resontech.appliance/agent/init
+
+go 1.26
