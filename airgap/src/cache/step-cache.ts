@@ -1,40 +1,62 @@
 /**
- * A content-addressed cache of build steps: a step's result is kept under the digest of everything that decides it.
- * A result appears whole or not at all (built beside, then renamed), and two builds at once wait for one another.
+ * A content-addressed cache of fetches and build steps: a result is kept under the digest of everything that decides it.
+ *
+ * Invariants: a result appears whole or not at all (built beside, then renamed) · nobody writes into a result that is there · two builds at
+ * once, in one process or in two, make a result once · at most {@link WORKERS} steps of a process build at a time.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import canonicalize from "canonicalize";
+import { BuildClock } from "./build-clock.ts";
+import { FileLock } from "./file-lock.ts";
+import { progress } from "./progress.ts";
+import { Turns } from "./turns.ts";
 
+/** Everything that decides a result: versions, digests, ids of other results, the step's own revision. JSON values. */
 export type StepInputs = Readonly<Record<string, unknown>>;
+
+type Kind = "fetch" | "build";
+
+/** Steps that build at a time; compilers and compressors use threads of their own on top. */
+const WORKERS = 2;
+/** Fetches wait for a distant server most of the time. */
+const FETCHERS = 4;
 
 export class StepCache {
   readonly directory: string;
+  readonly clock = new BuildClock();
   readonly #pending = new Map<string, Promise<string>>();
-  /** Milliseconds spent in steps named `fetch …`: told apart from work. */
-  downloadMs = 0;
+  readonly #turns: Readonly<Record<Kind, Turns>> = { fetch: new Turns(FETCHERS), build: new Turns(WORKERS) };
 
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(join(directory, "steps"), { recursive: true });
+    mkdirSync(join(directory, "locks"), { recursive: true });
   }
 
   /**
-   * Answers the folder with the result of the step, building it first when no earlier build did.
+   * Answers the folder with the result of a build step, which needs no network; builds it first when no earlier build did.
    *
-   * @param name what a person sees; `fetch …` counts as download time
-   * @param inputs everything that decides the result: versions, digests of sources, the step's own revision
-   * @param build fills the empty folder it is given; throws to leave nothing behind
+   * @param name what a person sees
+   * @param fill fills the empty folder it is given; throws to leave nothing behind
    */
-  async step(name: string, inputs: StepInputs, build: (into: string) => Promise<void>): Promise<string> {
+  async step(name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
+    return await this.#once("build", name, inputs, fill);
+  }
+
+  /** As {@link step} for what comes from a registry: its time is told apart, and `inputs` pin every byte of it. */
+  async fetch(name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
+    return await this.#once("fetch", `fetch ${name}`, inputs, fill);
+  }
+
+  async #once(kind: Kind, name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
     const key = createHash("sha256")
       .update(canonicalize({ name, inputs }) ?? "")
       .digest("hex");
     const running = this.#pending.get(key);
     if (running !== undefined) return await running;
-    const work = this.#run(name, key, build);
+    const work = this.#run(kind, name, key, fill);
     this.#pending.set(key, work);
     try {
       return await work;
@@ -43,70 +65,32 @@ export class StepCache {
     }
   }
 
-  async #run(name: string, key: string, build: (into: string) => Promise<void>): Promise<string> {
-    const done = join(this.directory, "steps", `${name.replaceAll(/[^A-Za-z0-9.]+/g, "-")}-${key.slice(0, 24)}`);
+  async #run(kind: Kind, name: string, key: string, fill: (into: string) => Promise<void>): Promise<string> {
+    const id = `${name.replaceAll(/[^A-Za-z0-9.]+/g, "-")}-${key.slice(0, 24)}`;
+    const done = join(this.directory, "steps", id);
     if (existsSync(done)) return done;
-    await using _lock = await StepLock.take(`${done}.lock`);
+    using _turn = await this.#turns[kind].take();
+    await using _lock = await FileLock.take(join(this.directory, "locks", id));
     if (existsSync(done)) return done;
     const beside = `${done}.part`;
     rmSync(beside, { recursive: true, force: true });
-    mkdirSync(beside, { recursive: true });
-    const from = Date.now();
+    mkdirSync(beside);
     progress(name);
+    const from = Date.now();
     try {
-      await build(beside);
+      using _measured = this.clock.start(kind);
+      await fill(beside);
     } catch (error) {
       rmSync(beside, { recursive: true, force: true });
       throw error;
     }
     renameSync(beside, done);
-    const ms = Date.now() - from;
-    if (name.startsWith("fetch ")) this.downloadMs += ms;
-    progress(`${name}: ${(ms / 1000).toFixed(1)} s`);
+    progress(`${name}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
     return done;
   }
 }
 
-const startedAt = Date.now();
-
-/** One line for the person who waits. */
-export function progress(line: string): void {
-  process.stderr.write(`[airgap ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s] ${line}\n`);
-}
-
-/** A lock file with the holder's pid; a dead holder's lock is taken over. */
-class StepLock {
-  readonly #file: string;
-
-  private constructor(file: string) {
-    this.#file = file;
-  }
-
-  static async take(file: string): Promise<StepLock> {
-    for (let waited = 0; ; waited += 1) {
-      try {
-        writeFileSync(file, String(process.pid), { flag: "wx" });
-        return new StepLock(file);
-      } catch (error) {
-        if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-      }
-      if (waited === 20) progress(`waiting for another build to finish ${file}`);
-      if (!isHolderAlive(file)) rmSync(file, { force: true });
-      await sleep(250);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    rmSync(this.#file, { force: true });
-  }
-}
-
-function isHolderAlive(file: string): boolean {
-  try {
-    const pid = Number(readFileSync(file, "utf8"));
-    // An empty file belongs to a holder that is just writing it.
-    return pid === 0 || existsSync(`/proc/${pid}`);
-  } catch {
-    return false;
-  }
+/** What stands for a result among the inputs of the next step: the same wherever the cache lies. */
+export function resultId(folder: string): string {
+  return basename(folder);
 }

@@ -10,7 +10,7 @@ import { type DebianPin, LockStaleError } from "../lock/lock-file.ts";
  * @throws LockStaleError when a mirror no longer serves a pinned version
  */
 export async function fetchDebian(cache: StepCache, set: string, pins: readonly DebianPin[]): Promise<string> {
-  return await cache.step(`fetch deb ${set}`, { pins }, async (into) => {
+  return await cache.fetch(`deb ${set}`, { pins }, async (into) => {
     mkdirSync(join(into, "partial"));
     const wanted = pins.map((pin) => `${pin.name}=${pin.version}`);
     try {

@@ -6,7 +6,7 @@ import type { StepCache } from "../cache/step-cache.ts";
 
 /** Fetches one artefact by its coordinates and checks its SHA-256; answers the file. */
 export async function fetchMaven(cache: StepCache, pin: { coordinates: string; file: string; sha256: string }): Promise<string> {
-  const folder = await cache.step(`fetch maven ${pin.file}`, { pin }, async (into) => {
+  const folder = await cache.fetch(`maven ${pin.file}`, { pin }, async (into) => {
     await command("mvn", [
       "-q",
       "-B",

@@ -1,12 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import type { StepCache } from "../cache/step-cache.ts";
-import type { WheelPin } from "../lock/lock-file.ts";
+import type { LockFile } from "../lock/lock-file.ts";
 
-/** Fetches a set of wheels; pip refuses any file whose SHA-256 is not the pinned one. Answers the folder with the wheels. */
-export async function fetchWheels(cache: StepCache, set: string, pins: readonly WheelPin[]): Promise<string> {
-  return await cache.step(`fetch wheels ${set}`, { pins }, async (into) => {
+/** Fetches a wheel set of the lock; pip refuses any file whose SHA-256 is not the pinned one. Answers the folder with the wheels. */
+export async function fetchWheels(cache: StepCache, lock: LockFile, set: string): Promise<string> {
+  const pins = lock.pypi[set];
+  if (pins === undefined) throw new Error(`the lock has no wheel set ${set}`);
+  return await cache.fetch(`wheels ${set}`, { pins }, async (into) => {
     const requirements = join(into, "requirements.txt");
     writeFileSync(requirements, pins.map((pin) => `${pin.name}==${pin.version} --hash=sha256:${pin.sha256}\n`).join(""));
     await command("python3", [
@@ -28,4 +30,12 @@ export async function fetchWheels(cache: StepCache, set: string, pins: readonly 
       requirements,
     ]);
   });
+}
+
+/** Paths of the wheels in a folder that {@link fetchWheels} answered. */
+export function wheelsIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".whl"))
+    .sort()
+    .map((name) => join(folder, name));
 }

@@ -1,59 +1,34 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { ReleaseImage } from "@resontech/contracts/release-manifest";
 import { command } from "../cache/command.ts";
-import type { StepCache } from "../cache/step-cache.ts";
-import { fetchWheels } from "../fetch/pypi.ts";
-import type { LockFile, WheelPin } from "../lock/lock-file.ts";
+import { resultId, type StepCache } from "../cache/step-cache.ts";
+import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
+import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
 import { packLayer } from "./layer.ts";
-import { readLayer, writeImage } from "./oci-image.ts";
+import { keepPackages, readLayer, readPackages, writeImage } from "./oci-image.ts";
 import { compilePython, listPackages, SITE_PACKAGES, unpackWheels } from "./python-tree.ts";
 
-const REVISION = 1;
+/** Counts changes of this file that change an image's bytes. */
+const REVISION = 2;
 
-function pinsOf(lock: LockFile, set: string): readonly WheelPin[] {
-  const pins = lock.pypi[set];
-  if (pins === undefined) throw new Error(`the lock has no wheel set ${set}`);
-  return pins;
-}
+const recipes = join(import.meta.dirname, "..", "..", "recipes");
+const STAND_INS = join(recipes, "torch-cpu", "mkstubs.py");
+const SHRINK = join(recipes, "torch-cpu", "shrink-elf.py");
+const UNPACK = join(recipes, "python", "unpack-wheels.py");
+
+/** Parts of torch that serve to compile extensions: a job image has no compiler. */
+const COMPILER_PARTS = ["include", "bin/protoc", "bin/protoc-3.21.12.0"];
 
 /** The job image of the CPU profile: Debian's Python, NVFlare, torch without CUDA, the public client. Answers its OCI layout. */
 export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<string> {
-  const epoch = lock.sourceDateEpoch;
-  const [root, wheels, torchWheel, tools] = await Promise.all([
-    buildDebianRoot(cache, lock, "python"),
-    fetchWheels(cache, "fl-cpu", pinsOf(lock, "fl-cpu")),
-    fetchWheels(cache, "torch", pinsOf(lock, "torch")),
-    fetchWheels(cache, "build-tools", pinsOf(lock, "build-tools")),
+  const root = await buildDebianRoot(cache, lock, "python");
+  const layers = await Promise.all([
+    packRuntime(cache, lock, root),
+    packPackages(cache, lock, root),
+    packTorch(cache, lock, root),
   ]);
-  const recipe = join(import.meta.dirname, "..", "..", "recipes", "torch-cpu", "mkstubs.py");
-  const [runtime, packages, torch] = await Promise.all([
-    cache.step("layer python runtime", { root, epoch, REVISION }, async (into) => {
-      const tree = join(into, "tree");
-      await command("cp", ["-a", join(root, "root"), tree]);
-      await compilePython(tree, tree, "usr/lib/python3.11");
-      await packLayer(tree, into, epoch);
-    }),
-    cache.step("layer python packages", { root, wheels, epoch, REVISION }, async (into) => {
-      const tree = join(into, "tree");
-      await unpackWheels(wheels, tree);
-      await compilePython(join(root, "root"), tree, SITE_PACKAGES);
-      await packLayer(tree, into, epoch);
-    }),
-    cache.step(
-      "layer torch for CPU",
-      { root, torchWheel, tools, recipe: readFileSync(recipe, "utf8"), epoch, REVISION },
-      async (into) => {
-        const tree = join(into, "tree");
-        await unpackWheels(torchWheel, tree);
-        await putStandIns(tree, tools, recipe, into);
-        await compilePython(join(root, "root"), tree, SITE_PACKAGES);
-        await packLayer(tree, into, epoch);
-      },
-    ),
-  ]);
-  return await cache.step("image fl-cpu", { runtime, packages, torch, REVISION }, async (into) => {
+  return await cache.step("image fl-cpu", { layers: layers.map(resultId), REVISION }, async (into) => {
     const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
     writeImage(
       into,
@@ -61,7 +36,7 @@ export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<stri
         repository: "resontech/fl-cpu",
         use: "job",
         profile: "fl-cpu",
-        packages: { ...listPackages(join(packages, "tree")), ...listPackages(join(torch, "tree")) },
+        packages: Object.assign({}, ...layers.map(readPackages)) as Record<string, string>,
         pythonVersion: /^\d+\.\d+\.\d+/.exec(version)?.[0] ?? "3.11",
         config: {
           user: "10001:10001",
@@ -71,32 +46,65 @@ export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<stri
           workingDir: "/tmp",
         },
       },
-      [readLayer(runtime), readLayer(packages), readLayer(torch)],
-      epoch,
+      layers.map(readLayer),
+      lock.sourceDateEpoch,
     );
   });
 }
 
-/** Stand-ins for the CUDA user libraries that torch links to, beside torch's own libraries, where its run path looks. */
-async function putStandIns(tree: string, tools: string, recipe: string, into: string): Promise<void> {
-  const [elftools, stubs] = [join(into, "elftools"), join(into, "stubs")];
-  await command("python3", ["-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", elftools, ...wheelFiles(tools)]);
+async function packRuntime(cache: StepCache, lock: LockFile, root: string): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  return await cache.step("layer python runtime", { root: resultId(root), epoch, REVISION }, async (into) => {
+    const tree = join(into, "tree");
+    cpSync(join(root, "root"), tree, { recursive: true, verbatimSymlinks: true });
+    await compilePython(tree, tree, "usr/lib/python3.11");
+    await packLayer(tree, into, epoch);
+    rmSync(tree, { recursive: true });
+  });
+}
+
+async function packPackages(cache: StepCache, lock: LockFile, root: string): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  const wheels = await fetchWheels(cache, lock, "fl-cpu");
+  const unpack = readFileSync(UNPACK, "utf8");
+  const inputs = { root: resultId(root), wheels: resultId(wheels), unpack, epoch, REVISION };
+  return await cache.step("layer python packages", inputs, async (into) => {
+    const tree = join(into, "tree");
+    await unpackWheels(wheelsIn(wheels), tree);
+    await compilePython(join(root, "root"), tree, SITE_PACKAGES);
+    await packLayer(tree, into, epoch);
+    keepPackages(into, listPackages(tree));
+    rmSync(tree, { recursive: true });
+  });
+}
+
+async function packTorch(cache: StepCache, lock: LockFile, root: string): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  const [wheels, tools] = await Promise.all([fetchWheels(cache, lock, "torch"), fetchWheels(cache, lock, "build-tools")]);
+  const recipe = [STAND_INS, SHRINK, UNPACK].map((file) => readFileSync(file, "utf8"));
+  const inputs = { root: resultId(root), wheels: resultId(wheels), tools: resultId(tools), recipe, epoch, REVISION };
+  return await cache.step("layer torch for CPU", inputs, async (into) => {
+    const tree = join(into, "tree");
+    await unpackWheels(wheelsIn(wheels), tree);
+    const torch = join(tree, SITE_PACKAGES, "torch");
+    await putStandIns(join(torch, "lib"), wheelsIn(tools), into);
+    for (const part of COMPILER_PARTS) rmSync(join(torch, part), { recursive: true, force: true });
+    await compilePython(join(root, "root"), tree, SITE_PACKAGES);
+    await packLayer(tree, into, epoch);
+    keepPackages(into, listPackages(tree));
+    rmSync(tree, { recursive: true });
+  });
+}
+
+/** Stand-ins for the CUDA user libraries that torch links to, where its run path looks; then torch's own without their device code. */
+async function putStandIns(lib: string, tools: readonly string[], scratch: string): Promise<void> {
+  const [elftools, stubs] = [join(scratch, "elftools"), join(scratch, "stubs")];
   mkdirSync(stubs);
-  const lib = join(tree, SITE_PACKAGES, "torch", "lib");
-  await command("python3", [recipe, lib, stubs], { env: { ...process.env, PYTHONPATH: elftools } });
+  await unpackWheels(tools, elftools);
+  await command("python3", [STAND_INS, lib, stubs], { env: { ...process.env, PYTHONPATH: join(elftools, SITE_PACKAGES) } });
+  const libraries = readdirSync(lib).filter((name) => /^libtorch.*\.so$/.test(name));
+  await command("python3", [SHRINK, ...libraries.sort().map((name) => join(lib, name))]);
   for (const name of readdirSync(stubs).filter((file) => /\.so(\.|$)/.test(file) && !/\.(c|map)$/.test(file)))
     copyFileSync(join(stubs, name), join(lib, name));
-  rmSync(elftools, { recursive: true });
-  rmSync(stubs, { recursive: true });
-}
-
-function wheelFiles(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".whl"))
-    .map((name) => join(folder, name));
-}
-
-/** The release's description of an image that a build step left. */
-export function readImage(layout: string): ReleaseImage {
-  return JSON.parse(readFileSync(join(layout, "image.json"), "utf8")) as ReleaseImage;
+  for (const folder of [elftools, stubs]) rmSync(folder, { recursive: true });
 }

