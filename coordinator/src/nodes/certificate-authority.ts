@@ -1,7 +1,7 @@
 import { randomBytes, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as x509 from "./x509.ts";
-import { JoinRefused } from "./errors.ts";
+import { ApiError } from "../api-error.ts";
 
 const NODE_CERTIFICATE_DAYS = 397;
 /** Against clocks that differ. */
@@ -41,7 +41,7 @@ export class CertificateAuthority {
 
   /**
    * A certificate for a key made on the node. Of the request only its public key and its proof of possession count.
-   * @throws JoinRefused when the request can't be read or its signature is not by its key
+   * @throws ApiError `csr_invalid` when the request can't be read or its signature is not by its key
    */
   async signNode(node: string, csrPem: string): Promise<IssuedCertificate> {
     const request = await readSigningRequest(csrPem);
@@ -89,16 +89,16 @@ export function certificateSha256(certPem: string): string {
   return new X509Certificate(certPem).fingerprint256.replaceAll(":", "").toLowerCase();
 }
 
-/** @throws JoinRefused */
+/** @throws ApiError `csr_invalid` */
 export async function readSigningRequest(csrPem: string): Promise<x509.Pkcs10CertificateRequest> {
   let request: x509.Pkcs10CertificateRequest;
   try {
     request = new x509.Pkcs10CertificateRequest(csrPem);
   } catch (cause) {
-    throw new JoinRefused("csr_invalid", "the certificate request can't be read", { cause });
+    throw new ApiError("csr_invalid", "the certificate request can't be read", { cause });
   }
   if (!(await request.verify().catch(() => false)))
-    throw new JoinRefused("csr_invalid", "the certificate request is not signed by its own key");
+    throw new ApiError("csr_invalid", "the certificate request is not signed by its own key");
   return request;
 }
 

@@ -47,7 +47,13 @@ export function plan({ jobs, nodes, workers }: Snapshot): Plan {
   const placements: Placement[] = [];
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
-    const judged = workers.map((worker) => ({ worker, why: whyNot(job, worker, nodesById.get(worker.node), taken) }));
+    const fits = workers.map((worker) => ({ worker, why: whyNeverNow(job, worker, nodesById.get(worker.node)) }));
+    const avoided = avoidedNodes(job, fits);
+    const judged = fits.map(({ worker, why }) => ({
+      worker,
+      why:
+        why ?? (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ?? (isBusy(worker, taken) ? "busy" : null),
+    }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
     const chosen = choose(job, eligible);
     if (chosen === null) {
@@ -60,13 +66,8 @@ export function plan({ jobs, nodes, workers }: Snapshot): Plan {
   return { placements, waiting };
 }
 
-/** The first filter that excludes a worker, as an end of "n …"; null when it may serve. */
-function whyNot(
-  job: WaitingJob,
-  worker: PlacementWorker,
-  node: PlacementNode | undefined,
-  taken: ReadonlySet<string>,
-): string | null {
+/** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
+function whyNeverNow(job: WaitingJob, worker: PlacementWorker, node: PlacementNode | undefined): string | null {
   const { selection } = job;
   if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id)) return "not among the pinned workers";
   if (selection.kind === "auto") {
@@ -78,9 +79,21 @@ function whyNot(
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
   if (node.isCordoned) return "on cordoned nodes";
   if (!worker.isHealthy) return "unhealthy or quarantined";
-  if (!worker.isFree || taken.has(worker.id)) return "busy";
-  if (job.avoidNodes.includes(node.id)) return "on nodes where the job has failed";
   return null;
+}
+
+function isBusy(worker: PlacementWorker, taken: ReadonlySet<string>): boolean {
+  return !worker.isFree || taken.has(worker.id);
+}
+
+/** Nodes that failed the job are left alone as long as another one could take it, if only later. */
+function avoidedNodes(job: WaitingJob, fits: readonly { worker: PlacementWorker; why: string | null }[]): ReadonlySet<string> {
+  const avoid = new Set(job.avoidNodes);
+  const fitting = fits.filter(({ why, worker }) => why === null && !avoid.has(worker.node));
+  const couldGoElsewhere = [...Map.groupBy(fitting, ({ worker }) => worker.node).values()].some(
+    ({ length }) => length >= job.shards,
+  );
+  return couldGoElsewhere ? avoid : new Set();
 }
 
 function choose(job: WaitingJob, eligible: readonly PlacementWorker[]): PlacementWorker[] | null {

@@ -1,0 +1,104 @@
+import { AuditRejected, type AuditRecordProducer, AuditUnavailable, type LeafRef } from "@resontech/audit/producer";
+import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { Meta } from "../db/meta.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+
+/** Rows under way at once; auditd takes them as one batch. */
+const WINDOW = 1_000;
+/** Beyond either, nothing new starts until the backlog is gone: AUDIT "hand-over". */
+const DRAIN_ROWS = 10_000;
+const DRAIN_AGE_MS = 60_000;
+
+type OutboxRow = { pseq: number; event: string; disclosures: string };
+
+export type RecordPumpParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  meta: Meta;
+  now: () => number;
+  /** auditd refused a row and logged that in its place. */
+  onRejected: (error: AuditRejected, pseq: number) => void;
+  onError: (error: unknown) => void;
+};
+
+/** Sends `audit_outbox` to auditd in the order of `pseq` and forgets each row once it is acknowledged. */
+export class RecordPump {
+  readonly #parts: RecordPumpParts;
+  readonly #next;
+  readonly #backlog;
+  #producer: AuditRecordProducer | null = null;
+  #sent = 0;
+  #underWay = 0;
+  #settled: number[] = [];
+  #highestAck: LeafRef | null = null;
+
+  constructor(parts: RecordPumpParts) {
+    this.#parts = parts;
+    this.#next = parts.db.prepare<[number, number], OutboxRow>(
+      "SELECT pseq, event, disclosures FROM audit_outbox WHERE pseq > ? ORDER BY pseq LIMIT ?",
+    );
+    this.#backlog = parts.db.prepare<[], { rows: number; oldest: number | null }>(
+      "SELECT count(*) AS rows, min(created_at) AS oldest FROM audit_outbox",
+    );
+  }
+
+  /** From here on rows flow. */
+  attach(producer: AuditRecordProducer): void {
+    this.#producer = producer;
+    this.kick();
+  }
+
+  /** Sends what is there, up to the window. */
+  kick(): void {
+    const producer = this.#producer;
+    if (producer === null || this.#underWay >= WINDOW) return;
+    for (const row of this.#next.all(this.#sent, WINDOW - this.#underWay)) {
+      this.#sent = row.pseq;
+      this.#underWay += 1;
+      producer.append({ pseq: row.pseq, event: row.event, disclosures: JSON.parse(row.disclosures) as Disclosure[] }).then(
+        (ack) => this.#acknowledged(row.pseq, ack),
+        (error: unknown) => this.#refused(row.pseq, error),
+      );
+    }
+  }
+
+  /** The backlog is too long or too old: running jobs may end, new ones must wait. */
+  isDraining(): boolean {
+    const { rows, oldest } = this.#backlog.get()!;
+    return rows > DRAIN_ROWS || (oldest !== null && this.#parts.now() - oldest > DRAIN_AGE_MS);
+  }
+
+  /** Resolves when every row there is now was acknowledged. */
+  async drained(signal: AbortSignal): Promise<void> {
+    while (this.#backlog.get()!.rows > 0 && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  #acknowledged(pseq: number, ack: LeafRef | null): void {
+    this.#underWay -= 1;
+    if (ack !== null && ack.index > (this.#highestAck?.index ?? -1)) this.#highestAck = ack;
+    this.#settled.push(pseq);
+    if (this.#settled.length > 1) return;
+    // One commit takes what was acknowledged until it runs.
+    this.#parts.commit
+      .run((db) => {
+        const settled = this.#settled;
+        this.#settled = [];
+        const forget = db.prepare("DELETE FROM audit_outbox WHERE pseq = ?");
+        for (const each of settled) forget.run(each);
+        if (this.#highestAck !== null) this.#parts.meta.set("record-ack", JSON.stringify(this.#highestAck));
+      })
+      .then(() => this.kick(), this.#parts.onError);
+  }
+
+  #refused(pseq: number, error: unknown): void {
+    if (error instanceof AuditRejected) {
+      this.#parts.onRejected(error, pseq);
+      this.#acknowledged(pseq, null);
+      return;
+    }
+    this.#underWay -= 1;
+    // The producer was closed: the row is sent again by the next life of this process.
+    if (!(error instanceof AuditUnavailable)) this.#parts.onError(error);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The coordinator's end of the agent protocol: one subscription, one handler a verb. A message is judged before anything is done
+ * with it: subject, size, schema, then node, epoch and fence by the handler. Answers go to the asking node's own inbox and nowhere
+ * else, whatever reply subject the message names.
+ */
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import {
+  AGENT_VERBS,
+  agentInboxPrefix,
+  type AgentVerb,
+  BeatRequest,
+  DesiredRequest,
+  OutputCompleteRequest,
+  OutputOpenRequest,
+  OutputPartsRequest,
+  PullTokenRequest,
+  RegisterRequest,
+  ReportRequest,
+  SignRequest,
+  StageRequest,
+  TailMessage,
+} from "@resontech/contracts/agent-protocol";
+import { AuditUnavailable } from "@resontech/audit/producer";
+import type { Static } from "typebox";
+import { Compile } from "typebox/compile";
+import { ApiError } from "../api-error.ts";
+import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
+import { S3UnavailableError } from "../storage/s3-transport.ts";
+
+const SCHEMAS = {
+  register: RegisterRequest,
+  beat: BeatRequest,
+  desired: DesiredRequest,
+  report: ReportRequest,
+  stage: StageRequest,
+  sign: SignRequest,
+  "pull-token": PullTokenRequest,
+  "output-open": OutputOpenRequest,
+  "output-parts": OutputPartsRequest,
+  "output-complete": OutputCompleteRequest,
+  tail: TailMessage,
+} as const satisfies Record<AgentVerb, unknown>;
+
+export type AgentHandlers = {
+  [V in AgentVerb]: (node: string, request: Static<(typeof SCHEMAS)[V]>) => object | Promise<object>;
+};
+
+const CHECKS = new Map<AgentVerb, { Check(value: unknown): boolean }>(AGENT_VERBS.map((verb) => [verb, Compile(SCHEMAS[verb])]));
+
+const MAX_REQUEST_BYTES = 8 * 1024 ** 2;
+/** Requests of one node that may be under way; more are told to wait. */
+const MAX_IN_FLIGHT = 64;
+
+type Answer = ({ ok: true } & object) | { ok: false; error: { code: AgentRefusalCode; message: string } };
+
+export type AgentRequestsOptions = {
+  connection: NatsConnection;
+  handlers: AgentHandlers;
+  /** A bug or a broken part; refusals are answers, not errors. */
+  onError: (error: unknown, node: string, verb: string) => void;
+};
+
+export class AgentRequests implements AsyncDisposable {
+  readonly #options: AgentRequestsOptions;
+  readonly #inFlight = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #subscription;
+
+  constructor(options: AgentRequestsOptions) {
+    this.#options = options;
+    this.#subscription = options.connection.subscribe("agent.*.*", {
+      callback: (error, message) => {
+        if (error !== null) return options.onError(error, "", "");
+        const running = this.#receive(message).finally(() => this.#running.delete(running));
+        this.#running.add(running);
+      },
+    });
+  }
+
+  /** Takes nothing new and waits for what is under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#subscription.unsubscribe();
+    await Promise.all(this.#running);
+  }
+
+  async #receive(message: Msg): Promise<void> {
+    const [, node = "", verb = ""] = message.subject.split(".");
+    // The coordinator's own hints pass by here too.
+    if (!isVerb(verb)) return;
+    const answer = await this.#answer(node, verb, message);
+    if (message.reply?.startsWith(`${agentInboxPrefix(node)}.`) === true) message.respond(JSON.stringify(answer));
+  }
+
+  async #answer(node: string, verb: AgentVerb, message: Msg): Promise<Answer> {
+    const underWay = this.#inFlight.get(node) ?? 0;
+    if (underWay >= MAX_IN_FLIGHT) return refusal("too_many_requests", `${MAX_IN_FLIGHT} requests are under way`);
+    this.#inFlight.set(node, underWay + 1);
+    try {
+      const request = readRequest(verb, message);
+      const handle = this.#options.handlers[verb] as (node: string, request: unknown) => object | Promise<object>;
+      return { ok: true, ...(await handle(node, request)) };
+    } catch (error) {
+      return this.#refusalOf(error, node, verb);
+    } finally {
+      const left = this.#inFlight.get(node)! - 1;
+      if (left === 0) this.#inFlight.delete(node);
+      else this.#inFlight.set(node, left);
+    }
+  }
+
+  #refusalOf(error: unknown, node: string, verb: AgentVerb): Answer {
+    if (error instanceof AgentRefusal) return refusal(error.code, error.message);
+    if (error instanceof AuditUnavailable) return refusal("audit_unavailable", "the audit log did not acknowledge");
+    if (error instanceof S3UnavailableError) return refusal("storage_unavailable", "the object store did not answer");
+    if (error instanceof ApiError) return refusal("invalid_request", error.message);
+    this.#options.onError(error, node, verb);
+    return refusal("internal_error", "the request failed; the coordinator's log says why");
+  }
+}
+
+function isVerb(verb: string): verb is AgentVerb {
+  return (AGENT_VERBS as readonly string[]).includes(verb);
+}
+
+function refusal(code: AgentRefusalCode, message: string): Answer {
+  return { ok: false, error: { code, message } };
+}
+
+function readRequest(verb: AgentVerb, message: Msg): unknown {
+  if (message.data.length > MAX_REQUEST_BYTES) throw new AgentRefusal("invalid_request", "the request is too large");
+  let value: unknown;
+  try {
+    value = JSON.parse(message.string());
+  } catch {
+    throw new AgentRefusal("invalid_request", "the request is not JSON");
+  }
+  if (CHECKS.get(verb)?.Check(value) !== true)
+    throw new AgentRefusal("invalid_request", `the request does not match the schema of ${verb}`);
+  return value;
+}

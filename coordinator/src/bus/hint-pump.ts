@@ -1,0 +1,55 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { agentSubject, type HintMessage } from "@resontech/contracts/agent-protocol";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { CommandOutbox } from "../kernel/command-outbox.ts";
+
+export type HintParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  commands: CommandOutbox;
+  connection: NatsConnection;
+  onError: (error: unknown) => void;
+};
+
+/**
+ * Tells agents that their desired set changed. A hint only saves time: one that is lost, doubled or late changes nothing, because
+ * every answered beat carries the version. So rows go first, and one message a node is sent for all of them.
+ */
+export class HintPump {
+  readonly #parts: HintParts;
+  #running: Promise<void> | null = null;
+
+  constructor(parts: HintParts) {
+    this.#parts = parts;
+  }
+
+  kick(): void {
+    const { commands, connection, onError } = this.#parts;
+    if (this.#running !== null || connection.isClosed() || commands.due("hint").length === 0) return;
+    this.#running = this.#round()
+      .catch(onError)
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #round(): Promise<void> {
+    const { db, commit, commands, connection } = this.#parts;
+    const version = db.prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?").pluck();
+    for (let due = commands.due("hint"); due.length > 0; due = commands.due("hint")) {
+      await commit.run(() => {
+        for (const { seq } of due) commands.done(seq);
+      });
+      const nodes = new Set(due.flatMap((command) => (command.kind === "hint" ? [command.nodeId] : [])));
+      for (const node of nodes) {
+        const hint: HintMessage = { desiredVersion: version.get(node) ?? 0 };
+        connection.publish(agentSubject(node, "hint"), JSON.stringify(hint));
+      }
+    }
+  }
+}

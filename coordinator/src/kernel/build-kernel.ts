@@ -1,0 +1,94 @@
+import { KernelRecords } from "../audit/kernel-records.ts";
+import { RecordOutbox } from "../audit/record-outbox.ts";
+import { RecordPump } from "../audit/record-pump.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import { Meta } from "../db/meta.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { Heartbeats } from "../nodes/heartbeats.ts";
+import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
+import { NodeTable } from "../nodes/node-table.ts";
+import { Registry } from "../nodes/registry.ts";
+import { OutputTable } from "../outputs/output-table.ts";
+import { Placements } from "./apply-placement.ts";
+import type { Clock } from "./clock.ts";
+import { CommandOutbox } from "./command-outbox.ts";
+import { DesiredSets } from "./desired-set.ts";
+import { FleetViews } from "./fleet-views.ts";
+import { JobTable } from "./job-table.ts";
+import { JobViews } from "./job-views.ts";
+import { MemberTable } from "./member-table.ts";
+import { Scheduler } from "./scheduler.ts";
+import { SqliteKernel } from "./sqlite-kernel.ts";
+import { Submissions } from "./submit.ts";
+import { Sweeper } from "./sweeper.ts";
+import { Reports } from "./take-reports.ts";
+import { Transitions } from "./transitions.ts";
+
+/** What goes wrong beside any caller; each is told once, here. */
+export type KernelAlarms = {
+  onError: (error: unknown, what: string) => void;
+  onBrake: (brake: string) => void;
+  onNodeDead: (node: string) => void;
+  onAuditRejected: (error: Error, pseq: number) => void;
+};
+
+export type KernelOptions = { db: WriteHandle; commit: GroupCommit; clock: Clock; alarms: KernelAlarms };
+
+/** Every part that lives on the database alone: no socket, no timer. */
+export type KernelParts = ReturnType<typeof buildKernel>;
+
+export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
+  const now = () => clock.now();
+  const meta = new Meta(db);
+  const recordOutbox = new RecordOutbox(db, meta, now);
+  const records = new KernelRecords(recordOutbox);
+  const commands = new CommandOutbox(db, now);
+  const outputs = new OutputTable(db);
+  const jobs = new JobTable(db);
+  const members = new MemberTable(db);
+  const transitions = new Transitions({ clock, meta, jobs, members, outputs, commands, records });
+  const nodes = new NodeTable(db);
+  const heartbeats = new Heartbeats(clock);
+  const recordPump = new RecordPump({
+    ...{ db, commit, meta, now },
+    onRejected: alarms.onAuditRejected,
+    onError: (error) => alarms.onError(error, "audit records"),
+  });
+  const isDraining = () => recordPump.isDraining();
+  const placements = new Placements(db, transitions);
+  const submissions = new Submissions(db, transitions);
+  const jobViews = new JobViews(db, heartbeats);
+  const fleetViews = new FleetViews(db);
+  return {
+    ...{ db, commit, clock, meta, recordOutbox, records, commands, outputs, jobs, members, transitions, nodes, heartbeats },
+    ...{ recordPump, placements, submissions },
+    registry: new Registry({ db, nodes, transitions, heartbeats }),
+    desiredSets: new DesiredSets(db, transitions),
+    reports: new Reports(db, transitions),
+    sweeper: new Sweeper(db, commit, transitions),
+    scheduler: new Scheduler({
+      ...{ db, commit, transitions, placements, isDraining },
+      onError: (error) => alarms.onError(error, "placement"),
+    }),
+    liveness: new LivenessMonitor({
+      ...{ db, commit, clock, meta, nodes, heartbeats, transitions },
+      onBrake: alarms.onBrake,
+      onDead: alarms.onNodeDead,
+    }),
+    kernel: new SqliteKernel({ db, commit, transitions, submissions, jobViews, fleetViews, isDraining }),
+  };
+}
+
+/** Voids what an older generation gave out: every member that still holds authority is fenced, its job starts again. */
+export function voidOlderGenerations({ db, transitions }: Pick<KernelParts, "db" | "transitions">): void {
+  const held = db
+    .prepare<[], { id: string; job_id: string; reason: string | null }>(
+      "SELECT id, job_id, reason FROM members WHERE state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING', 'FENCED')",
+    )
+    .all();
+  for (const { id, reason } of held) {
+    transitions.revoke(id, reason === null ? { reason: "generation_changed" } : {});
+    transitions.renewFence(id);
+  }
+  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+}

@@ -1,0 +1,99 @@
+import type { DesiredMember, DesiredReply, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { WriteHandle } from "../db/open-database.ts";
+import { DEADLINES } from "./decisions/deadlines.ts";
+import type { MemberResources } from "./decisions/resources.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+import type { Transitions } from "./transitions.ts";
+
+/** Organisation in every federation's certificates: there is one, the appliance. */
+export const FEDERATION_ORG = "resontech";
+/** A server default of ours; NVFlare's own of 2 s would cost that much in every round. */
+const TASK_REQUEST_INTERVAL_MS = 200;
+
+type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_bytes: number; etag: string };
+
+/** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
+export class DesiredSets {
+  readonly #db: WriteHandle;
+  readonly #transitions: Transitions;
+
+  constructor(db: WriteHandle, transitions: Transitions) {
+    this.#db = db;
+    this.#transitions = transitions;
+  }
+
+  /** Inside a transaction. */
+  fetch(nodeId: string): DesiredReply {
+    for (const { id, job_id } of this.#membersOn(nodeId).filter(({ state }) => state === "LEASED")) {
+      this.#transitions.moveMember(id, "claim");
+      this.#transitions.settle(job_id);
+    }
+    const version = this.#db.prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?").pluck().get(nodeId);
+    return { version: version ?? 0, members: this.#membersOn(nodeId).map((member) => this.#describe(member)) };
+  }
+
+  #membersOn(nodeId: string): MemberRow[] {
+    return this.#db
+      .prepare<[string], MemberRow>(
+        "SELECT * FROM members WHERE node_id = ? AND state NOT IN ('RELEASED', 'QUARANTINED') ORDER BY id",
+      )
+      .all(nodeId);
+  }
+
+  #describe(member: MemberRow): DesiredMember {
+    const { jobs, members } = this.#transitions.parts;
+    const job = jobs.get(member.job_id)!;
+    const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
+    const sites = members
+      .ofAttempt(attempt.id)
+      .map(({ site }) => site)
+      .filter((site) => site !== null);
+    return {
+      member: member.id,
+      job: job.id,
+      attempt: attempt.id,
+      role: member.role === "server" ? { kind: "server" } : { kind: "client", index: member.shard_index!, site: member.site! },
+      fence: { generation: member.generation, counter: member.counter },
+      desired: member.desired,
+      ...(member.desired === "stop" && member.stop_reason !== null ? { stopReason: member.stop_reason } : {}),
+      graceMs: DEADLINES.stopGraceMs,
+      image: (JSON.parse(job.image) as JobImage).reference,
+      resources: {
+        ...(JSON.parse(member.resources) as MemberResources),
+        workers: member.worker_id === null ? [] : [member.worker_id],
+      },
+      federation: {
+        org: FEDERATION_ORG,
+        serverName: attempt.server_name,
+        serverPort: attempt.server_port,
+        sites,
+        minClients: job.min_clients,
+        numRounds: job.num_rounds,
+        taskRequestIntervalMs: TASK_REQUEST_INTERVAL_MS,
+      },
+      inputs: this.#inputsOf(job, member),
+    };
+  }
+
+  /** The server gets code and warm start, which NVFlare deploys; a client its shard alone. */
+  #inputsOf(job: JobRow, member: MemberRow): StagedInput[] {
+    return inputRows(this.#db, job.id, member).map(({ id, kind, target, size_bytes, etag }) => ({
+      ...{ id, kind, target, etag },
+      sizeBytes: size_bytes,
+    }));
+  }
+}
+
+export type StageableInput = InputRow & { key: string; version_id: string };
+
+/** Inputs that this member may read, with where they are. */
+export function inputRows(db: WriteHandle, jobId: string, member: Pick<MemberRow, "role" | "shard_index">): StageableInput[] {
+  const mine = member.role === "server" ? "kind IN ('script', 'config', 'model')" : "kind = 'shard' AND shard_index = @shard";
+  return db
+    .prepare<[{ jobId: string; shard: number | null }], StageableInput>(
+      `SELECT id, kind, target, size_bytes, etag, key, version_id FROM job_inputs
+       WHERE job_id = @jobId AND ${mine} ORDER BY length(id), id`,
+    )
+    .all({ jobId, shard: member.shard_index });
+}

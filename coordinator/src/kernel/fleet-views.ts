@@ -1,0 +1,76 @@
+import { GPU_CATALOGUE } from "@resontech/contracts/gpu-catalogue";
+import type { WriteHandle } from "../db/open-database.ts";
+import { priceCents } from "./decisions/placement.ts";
+import type { CatalogueEntry, Kernel, WorkersStats, WorkerView } from "./kernel.ts";
+import type { WorkerRow } from "./rows.ts";
+
+const MIB = 1024 ** 2;
+
+type FleetRow = WorkerRow & { node_state: string; is_cordoned: number; is_held: number };
+
+/** Workers and nodes as routes and the operator see them. */
+export class FleetViews {
+  readonly #workers;
+  readonly #jobStates;
+  readonly #nodes;
+
+  constructor(db: WriteHandle) {
+    this.#workers = db.prepare<[], FleetRow>(
+      `SELECT workers.*, nodes.state AS node_state, nodes.is_cordoned,
+         EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
+       FROM workers JOIN nodes ON nodes.id = workers.node_id WHERE is_present = 1 ORDER BY workers.node_id, workers.id`,
+    );
+    this.#jobStates = db.prepare<[], { state: string; jobs: number }>("SELECT state, count(*) AS jobs FROM jobs GROUP BY state");
+    this.#nodes = db.prepare<[], { node: string; state: string; workers: number }>(
+      `SELECT id AS node, state, (SELECT count(*) FROM workers WHERE node_id = nodes.id AND is_present = 1) AS workers
+       FROM nodes ORDER BY id`,
+    );
+  }
+
+  workers(): WorkersStats {
+    const workers = this.#workers.all().map(view);
+    const online = workers.filter(({ status }) => status !== "unavailable");
+    return {
+      onlineCount: online.length,
+      totalFreeMemoryMb: online.reduce((sum, { freeMemoryMb }) => sum + freeMemoryMb, 0),
+      workers,
+    };
+  }
+
+  catalogue(): CatalogueEntry[] {
+    const { workers } = this.workers();
+    return GPU_CATALOGUE.map(({ id, name, vendor, memoryMb, pricePerGpuHourCents }) => {
+      const mine = workers.filter(({ model, status }) => model === id && status !== "unavailable");
+      return {
+        id,
+        name,
+        kind: vendor === null ? "cpu" : "gpu",
+        memoryMb: memoryMb === 0 ? Math.max(0, ...mine.map(({ totalMemoryMb }) => totalMemoryMb)) : memoryMb,
+        pricePerHourCents: pricePerGpuHourCents,
+        online: mine.length,
+        free: mine.filter(({ status }) => status === "free").length,
+      };
+    });
+  }
+
+  status(generation: number): ReturnType<Kernel["status"]> {
+    const jobs = Object.fromEntries(this.#jobStates.all().map(({ state, jobs }) => [state, jobs]));
+    return { jobs, nodes: this.#nodes.all(), generation };
+  }
+}
+
+function view(row: FleetRow): WorkerView {
+  const totalMemoryMb = Math.floor(row.memory_bytes / MIB);
+  const isUsable = row.node_state === "READY" && row.is_cordoned === 0 && row.is_healthy === 1 && row.is_quarantined === 0;
+  const status = !isUsable ? "unavailable" : row.is_held === 1 ? "busy" : "free";
+  return {
+    id: row.id,
+    node: row.node_id,
+    model: row.model,
+    kind: row.kind,
+    totalMemoryMb,
+    freeMemoryMb: status === "free" ? totalMemoryMb : 0,
+    priceCents: priceCents(row.model),
+    status,
+  };
+}

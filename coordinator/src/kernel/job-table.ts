@@ -1,0 +1,110 @@
+import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { AttemptRow, JobRow } from "./rows.ts";
+
+/** Columns that a transition of a job may set; what is left out stays. */
+export type JobChange = Partial<
+  Pick<
+    JobRow,
+    | "desired"
+    | "reason"
+    | "message"
+    | "detail"
+    | "blamed_member"
+    | "deadline_at"
+    | "attempts_made"
+    | "failed_binds"
+    | "retries_infrastructure"
+    | "retries_lease_lost"
+    | "retries_out_of_memory"
+    | "avoid_nodes"
+    | "waiting_for"
+    | "started_at"
+    | "ended_at"
+  >
+>;
+
+export type EventRow = {
+  jobId: string;
+  memberId: string | null;
+  attemptId: string | null;
+  from: JobState | MemberState | null;
+  to: JobState | MemberState;
+  event: string;
+  reason: string | null;
+  generation: number | null;
+  counter: number | null;
+  at: number;
+};
+
+/** Jobs, attempts and the journal of both machines. */
+export class JobTable {
+  readonly #db: WriteHandle;
+  readonly #byId;
+  readonly #liveAttempt;
+  readonly #lastAttempt;
+  readonly #event;
+  readonly #stagedBytes;
+  readonly #touch;
+
+  constructor(db: WriteHandle) {
+    this.#db = db;
+    this.#byId = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
+    this.#liveAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL");
+    this.#lastAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number DESC LIMIT 1");
+    this.#event = db.prepare(
+      `INSERT INTO job_events (job_id, member_id, attempt_id, from_state, to_state, event, reason, generation, counter, at)
+       VALUES (@jobId, @memberId, @attemptId, @from, @to, @event, @reason, @generation, @counter, @at)`,
+    );
+    this.#stagedBytes = db
+      .prepare<[string], number>(
+        `SELECT coalesce(sum(size_bytes), 0) + (SELECT json_extract(image, '$.sizeBytes') FROM jobs WHERE id = job_id)
+         FROM job_inputs WHERE job_id = ?`,
+      )
+      .pluck();
+    this.#touch = db.prepare("UPDATE jobs SET deadline_at = ? WHERE id = ?");
+  }
+
+  get(id: string): JobRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  liveAttempt(jobId: string): AttemptRow | undefined {
+    return this.#liveAttempt.get(jobId);
+  }
+
+  lastAttempt(jobId: string): AttemptRow | undefined {
+    return this.#lastAttempt.get(jobId);
+  }
+
+  /** Compare-and-set on id, version and state; false when the row is no longer as it was read. */
+  move(job: JobRow, to: JobState, at: number, change: JobChange): boolean {
+    const columns = Object.keys(change).map((column) => `, ${column} = @${column}`);
+    const { changes } = this.#db
+      .prepare(
+        `UPDATE jobs SET state = @to, version = version + 1, state_since = @at${columns.join("")}
+         WHERE id = @id AND version = @version AND state = @from`,
+      )
+      .run({ ...change, id: job.id, version: job.version, from: job.state, to, at });
+    return changes === 1;
+  }
+
+  journal(event: EventRow): void {
+    this.#event.run(event);
+  }
+
+  /** Bytes that staging has to move: inputs and image. */
+  bytesToStage(jobId: string): number {
+    return this.#stagedBytes.get(jobId) ?? 0;
+  }
+
+  setDeadline(jobId: string, deadlineAt: number | null): void {
+    this.#touch.run(deadlineAt, jobId);
+  }
+
+  endAttempt(attemptId: string, at: number, reason: string | null): void {
+    this.#db
+      .prepare("UPDATE attempts SET ended_at = ?, end_reason = ?, ca_key = NULL WHERE id = ? AND ended_at IS NULL")
+      .run(at, reason, attemptId);
+  }
+}

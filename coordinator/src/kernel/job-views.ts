@@ -1,0 +1,134 @@
+import { isTerminal } from "@resontech/contracts/job-states";
+import type { Heartbeats } from "../nodes/heartbeats.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { reasonEntry } from "./decisions/reasons.ts";
+import type { JobMemberView, JobRounds, JobView } from "./job-view.ts";
+import type { NvflareJob, NvflareStats } from "./kernel.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+
+type MemberWithModel = MemberRow & { model: string | null };
+
+/** Jobs as routes show them. */
+export class JobViews {
+  readonly #heartbeats: Heartbeats;
+  readonly #job;
+  readonly #page;
+  readonly #attempts;
+  readonly #members;
+  readonly #rounds;
+
+  constructor(db: WriteHandle, heartbeats: Heartbeats) {
+    this.#heartbeats = heartbeats;
+    this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
+    this.#page = db.prepare<[string, number, number], JobRow>(
+      "SELECT * FROM jobs WHERE project_id = ? ORDER BY sequence DESC LIMIT ? OFFSET ?",
+    );
+    this.#attempts = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number");
+    this.#members = db.prepare<[string], MemberWithModel>(
+      `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
+       WHERE attempt_id = ? ORDER BY role DESC, shard_index`,
+    );
+    this.#rounds = db.prepare<[string], { current: number | null; total: number | null }>(
+      "SELECT max(round) AS current, max(num_rounds) AS total FROM rounds WHERE job_id = ?",
+    );
+  }
+
+  job(id: string): JobView | null {
+    const row = this.#job.get(id);
+    return row === undefined ? null : this.#view(row);
+  }
+
+  page(projectId: string, limit: number, offset: number): JobView[] {
+    return this.#page.all(projectId, limit, offset).map((row) => this.#view(row));
+  }
+
+  nvflareJobs(jobId: string): NvflareJob[] {
+    return this.#attempts
+      .all(jobId)
+      .filter(({ nvflare_job }) => nvflare_job !== null)
+      .map((attempt) => ({
+        jobId,
+        nvflareJob: attempt.nvflare_job!,
+        attempt: attempt.number,
+        status: attempt.ended_at === null ? "RUNNING" : attempt.end_reason === null ? "FINISHED:COMPLETED" : "FINISHED:ABORTED",
+        startedAt: attempt.created_at,
+        endedAt: attempt.ended_at,
+      }));
+  }
+
+  nvflareStats(jobId: string): NvflareStats {
+    const job = this.#job.get(jobId);
+    if (job === undefined) return { currentRound: null, numRounds: null };
+    const { current, total } = this.#roundsOf(job);
+    return { currentRound: current, numRounds: current === null ? null : total };
+  }
+
+  #view(row: JobRow): JobView {
+    const attempt = this.#attempts.all(row.id).at(-1);
+    return {
+      id: row.id,
+      name: row.name,
+      slug: row.slug,
+      projectId: row.project_id,
+      userId: row.user_id,
+      bucket: row.bucket,
+      outputRoot: row.output_root,
+      state: row.state,
+      desired: row.desired,
+      stateSince: row.state_since,
+      deadlineAt: row.deadline_at,
+      reason: row.reason,
+      waitingFor: row.waiting_for,
+      error: errorOf(row),
+      resumable: row.resumable === 1,
+      warnings: JSON.parse(row.warnings) as string[],
+      attempt: row.attempts_made,
+      rounds: this.#roundsOf(row),
+      members: attempt === undefined ? [] : this.#members.all(attempt.id).map((member) => this.#memberView(member)),
+      createdAt: row.created_at,
+      startedAt: row.started_at,
+      endedAt: row.ended_at,
+    };
+  }
+
+  /** Rounds are numbered as the workflow numbers them, over all attempts: a resumed one goes on where the last one stopped. */
+  #roundsOf(job: Pick<JobRow, "id" | "num_rounds">): JobRounds {
+    const { current, total } = this.#rounds.get(job.id) ?? { current: null, total: null };
+    return { current, total: total ?? job.num_rounds };
+  }
+
+  #memberView(member: MemberWithModel): JobMemberView {
+    return {
+      id: member.id,
+      role: member.role,
+      site: member.site,
+      node: member.node_id,
+      workerId: member.worker_id,
+      model: member.model,
+      state: member.state,
+      fence: `${member.generation}.${member.counter}`,
+      progress:
+        member.progress_step === null
+          ? null
+          : {
+              step: member.progress_step,
+              done: member.progress_done ?? 0,
+              total: member.progress_total,
+              at: member.progress_at ?? member.state_since,
+            },
+      heartbeat: this.#heartbeats.last(member.node_id),
+    };
+  }
+}
+
+function errorOf(row: JobRow): JobView["error"] {
+  if (!isTerminal(row.state) || row.state === "SUCCEEDED" || row.reason === null) return null;
+  const entry = reasonEntry(row.reason);
+  return {
+    code: row.reason,
+    message: row.message ?? entry.message,
+    hint: entry.hint,
+    detail: row.detail,
+    member: row.blamed_member,
+  };
+}

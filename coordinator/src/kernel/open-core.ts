@@ -1,0 +1,217 @@
+/**
+ * Opens the kernel and everything that it works with: database, both audit producers, bus, certificates, outputs. The order is what
+ * makes a restart safe: the generation is settled and logged before anything listens; what a crash left half done is finished or
+ * taken back before an agent can ask; timers come from rows.
+ */
+import { randomUUID } from "node:crypto";
+import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
+import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { beginGeneration } from "../audit/begin-generation.ts";
+import { closeOpenOperations } from "../audit/close-open-operations.ts";
+import { recordBoot } from "../audit/record-outbox.ts";
+import type { RecordEvent } from "../audit-ports.ts";
+import { agentHandlers } from "../bus/agent-handlers.ts";
+import { AgentRequests } from "../bus/agent-requests.ts";
+import { serveAuthCallout } from "../bus/auth-callout.ts";
+import { connectBus, readSeed } from "../bus/connect.ts";
+import { HintPump } from "../bus/hint-pump.ts";
+import { GroupCommit } from "../db/group-commit.ts";
+import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
+import type { RegistryPasswords } from "../identity/registry-passwords.ts";
+import { AttemptSigning } from "../nodes/attempt-signing.ts";
+import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
+import { JoinTokens } from "../nodes/join-tokens.ts";
+import { AbortPump } from "../outputs/abort-pump.ts";
+import { OutputUploads } from "../outputs/output-uploads.ts";
+import { InputStaging } from "../outputs/stage-inputs.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import type { VolumeSync } from "../storage/volume-sync.ts";
+import type { GateProof } from "./accepted-task.ts";
+import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
+import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
+import type { Kernel } from "./kernel.ts";
+
+const SWEEP_MS = 1_000;
+/** Whatever was missed is found again this often. */
+const COMPARE_MS = 30_000;
+const MAX_MAINTENANCE_MS = 15 * 60_000;
+/** Longest wait at the end for records to be acknowledged; what is left is sent by the next start. */
+const DRAIN_MS = 2_000;
+
+export type CoreOptions = {
+  config: CoordinatorConfig;
+  version: string;
+  store: ObjectStore;
+  volume: Pick<VolumeSync, "durable">;
+  passwords: RegistryPasswords;
+  alarms: KernelAlarms;
+  onTail?: (job: string, member: string, text: string) => void;
+  clock?: Clock;
+};
+
+/** What routes and the control socket work with. */
+export type Core = AsyncDisposable & {
+  kernel: Kernel;
+  db: WriteHandle;
+  read: ReadHandle;
+  commit: GroupCommit;
+  gate: AuditProducer;
+  record: RecordEvent;
+  joinTokens: JoinTokens;
+  /** Announces a planned stop: leases live until then, nobody is declared dead. Answers with the instant, Unix milliseconds. */
+  maintain(untilS: number, audit: GateProof): Promise<number>;
+  /** False while the bus or the audit log is away. */
+  isReady(): { bus: boolean; audit: boolean };
+  generation: number;
+};
+
+/** @throws DatabaseTooNew, AuditUnavailable, and whatever keeps a file from being read */
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { config, alarms, clock = SYSTEM_CLOCK } = options;
+  await using stack = new AsyncDisposableStack();
+  const opened = stack.use(openDatabase(config.databaseFile));
+  const { write: db, read } = opened;
+  const commit = new GroupCommit(db);
+  stack.defer(() => commit.close());
+  const parts = buildKernel({ db, commit, clock, alarms });
+  const authority = await CertificateAuthority.load(config.ca);
+
+  const gate = stack.use(await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }));
+  const generation = await beginGeneration({ ...parts, gate }, options.version, () => voidOlderGenerations(parts));
+  await attachRecords(parts, config.audit.recordSocket, generation, stack);
+  await closeOpenOperations({ ...parts, gate, records: parts.recordOutbox });
+
+  const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
+  await uploads.recover();
+  const bus = await openBus(options, parts, { gate, authority, uploads }, stack);
+  const timers = startTimers(options, parts, bus);
+  stack.defer(() => timers[Symbol.asyncDispose]());
+
+  const joinTokens = new JoinTokens({
+    ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
+    ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },
+  });
+  const owned = stack.move();
+  return {
+    kernel: parts.kernel,
+    ...{ db, read, commit, gate, joinTokens, generation },
+    record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    maintain: async (untilS) => {
+      const until = Math.min(untilS * 1000, clock.now() + MAX_MAINTENANCE_MS);
+      await commit.run(() => parts.meta.set("maintenance-until", until));
+      return until;
+    },
+    isReady: () => ({ bus: !bus.isClosed() && isConnected(bus), audit: gate.connected && !gate.draining }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function attachRecords(
+  { meta, db, recordPump, commit }: KernelParts,
+  socketPath: string,
+  generation: number,
+  stack: AsyncDisposableStack,
+): Promise<void> {
+  const pending = db.prepare<[], number | null>("SELECT min(pseq) FROM audit_outbox").pluck().get() ?? null;
+  const highestAck = JSON.parse(meta.text("record-ack") ?? "null") as LeafRef | null;
+  const producer = stack.use(
+    await connectRecordProducer({
+      socketPath,
+      boot: recordBoot(generation),
+      firstPseq: pending ?? meta.number("record-pseq") + 1,
+      ...(highestAck === null ? {} : { highestAck }),
+    }),
+  );
+  recordPump.attach(producer);
+  const kick = () => recordPump.kick();
+  commit.listeners.add(kick);
+  stack.defer(() => recordPump.drained(AbortSignal.timeout(DRAIN_MS)));
+}
+
+async function openBus(
+  { config, store, passwords, alarms, onTail }: CoreOptions,
+  parts: KernelParts,
+  { gate, authority, uploads }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
+  stack: AsyncDisposableStack,
+): Promise<NatsConnection> {
+  const connection = await connectBus(config.nats);
+  stack.defer(() => connection.close());
+  serveAuthCallout({
+    connection,
+    accountSeed: readSeed(config.nats.accountSeedFile),
+    account: config.nats.account,
+    admit: (leaf) => {
+      const validUntil = authority.validUntil(leaf);
+      const node = validUntil === null ? null : parts.nodes.ofCertificate(certificateSha256(leaf));
+      return node === null || validUntil === null ? null : { node, validUntil };
+    },
+    onError: (error) => alarms.onError(error, "auth callout"),
+  });
+  const handlers = agentHandlers({
+    ...parts,
+    signing: new AttemptSigning({ ...parts, gate }),
+    staging: new InputStaging({ ...parts, gate, store }),
+    uploads,
+    passwords,
+    onTail: onTail ?? (() => {}),
+  });
+  const onError = (error: unknown, node: string, verb: string) => alarms.onError(error, `agent request ${verb} of ${node}`);
+  stack.use(new AgentRequests({ connection, handlers, onError }));
+  await connection.flush();
+  return connection;
+}
+
+/** Everything that happens by itself. Disposing waits for what is under way. */
+function startTimers(
+  { store, alarms, clock = SYSTEM_CLOCK }: CoreOptions,
+  parts: KernelParts,
+  bus: NatsConnection,
+): AsyncDisposable {
+  const { db, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
+  const abort = new AbortController();
+  const hints = new HintPump({ db, commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
+  const aborts = new AbortPump({
+    ...{ commit, commands, outputs, store, now: () => clock.now() },
+    onError: (error) => alarms.onError(error, "aborting uploads"),
+  });
+  const pump = () => {
+    hints.kick();
+    scheduler.kick();
+  };
+  commit.listeners.add(pump);
+  let sweeping: Promise<void> | null = null;
+  const sweep = setInterval(() => {
+    aborts.kick();
+    recordPump.kick();
+    pump();
+    sweeping ??= sweeper
+      .sweep()
+      .catch((error: unknown) => alarms.onError(error, "deadlines"))
+      .finally(() => {
+        sweeping = null;
+      });
+  }, SWEEP_MS);
+  const compare = setInterval(() => {
+    transitions.placementWanted = true;
+    scheduler.kick();
+  }, COMPARE_MS);
+  liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
+  pump();
+  aborts.kick();
+  return {
+    async [Symbol.asyncDispose]() {
+      abort.abort();
+      clearInterval(sweep);
+      clearInterval(compare);
+      commit.listeners.delete(pump);
+      await sweeping;
+      await Promise.all([hints.idle(), aborts.idle(), scheduler.idle()]);
+    },
+  };
+}
+
+/** The library reconnects by itself; it has a server to talk to only while it is connected. */
+function isConnected(bus: NatsConnection): boolean {
+  return bus.info !== undefined;
+}

@@ -1,0 +1,132 @@
+/** Rows as the tables of 0002-kernel.ts hold them; columns keep their names. */
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import type { JobState, MemberState } from "@resontech/contracts/job-states";
+
+export type JobRow = {
+  id: string;
+  sequence: number;
+  project_id: string;
+  user_id: string;
+  name: string;
+  slug: string;
+  bucket: string;
+  output_root: string;
+  state: JobState;
+  version: number;
+  desired: "run" | "stop";
+  reason: JobReason | null;
+  message: string | null;
+  detail: string | null;
+  blamed_member: string | null;
+  state_since: number;
+  deadline_at: number | null;
+  expires_at: number | null;
+  selection: string;
+  only_mine: number;
+  estimated_memory_mb: number | null;
+  image: string;
+  num_rounds: number | null;
+  min_clients: number;
+  resumable: number;
+  warnings: string;
+  shard_count: number;
+  shard_uncompressed_bytes: string;
+  attempts_made: number;
+  failed_binds: number;
+  retries_infrastructure: number;
+  retries_lease_lost: number;
+  retries_out_of_memory: number;
+  avoid_nodes: string;
+  waiting_for: string | null;
+  audit_op: string;
+  audit_index: number;
+  audit_leaf: string;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+};
+
+export type AttemptRow = {
+  id: string;
+  job_id: string;
+  number: number;
+  server_name: string;
+  server_port: number;
+  ca_cert: string | null;
+  ca_key: string | null;
+  start_round: number;
+  nvflare_job: string | null;
+  created_at: number;
+  ended_at: number | null;
+  end_reason: string | null;
+};
+
+export type MemberRow = {
+  id: string;
+  attempt_id: string;
+  job_id: string;
+  role: "server" | "client";
+  site: string | null;
+  shard_index: number | null;
+  node_id: string;
+  worker_id: string | null;
+  state: MemberState;
+  version: number;
+  desired: "run" | "stop";
+  stop_reason: JobReason | null;
+  generation: number;
+  counter: number;
+  last_seq: number;
+  resources: string;
+  container: string | null;
+  is_staged: number;
+  is_ready: number;
+  is_finished: number;
+  has_outputs: number;
+  progress_step: string | null;
+  progress_done: number | null;
+  progress_total: number | null;
+  progress_at: number | null;
+  reason: JobReason | null;
+  message: string | null;
+  detail: string | null;
+  state_since: number;
+  deadline_at: number | null;
+  created_at: number;
+};
+
+export type NodeState = "JOINED" | "READY" | "SUSPECT" | "DEAD" | "REVOKED";
+
+export type NodeRow = {
+  id: string;
+  owner_id: string | null;
+  state: NodeState;
+  version: number;
+  is_cordoned: number;
+  cordon_reason: string | null;
+  certificate_sha256: string;
+  generation: number | null;
+  counter: number | null;
+  boot_id: string | null;
+  agent_version: string | null;
+  inventory: string | null;
+  inventory_digest: string | null;
+  desired_version: number;
+  flaps: string;
+  joined_at: number;
+  registered_at: number | null;
+  state_since: number;
+};
+
+export type WorkerRow = {
+  id: string;
+  node_id: string;
+  kind: "gpu" | "cpu";
+  model: string;
+  memory_bytes: number;
+  vendor: string | null;
+  is_healthy: number;
+  is_present: number;
+  is_quarantined: number;
+  quarantine_reason: string | null;
+};

@@ -1,0 +1,126 @@
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { WorkerSelection } from "./accepted-task.ts";
+import { BindFailed, type Placements } from "./apply-placement.ts";
+import { type Placement, plan, type Snapshot } from "./decisions/placement.ts";
+import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
+import type { Transitions } from "./transitions.ts";
+
+/** Failed binds in a row that hold a job for the operator. */
+const FAILED_BINDS_LIMIT = 5;
+
+export type SchedulerParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  transitions: Transitions;
+  placements: Placements;
+  /** True: start nothing new. */
+  isDraining: () => boolean;
+  onError: (error: unknown) => void;
+};
+
+/** One cycle at a time: read a snapshot, plan, apply optimistically. Runs when something that matters changed. */
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  #running: Promise<void> | null = null;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs cycles until nothing wants one; at once when one is under way. */
+  kick(): void {
+    if (!this.#parts.transitions.placementWanted) return;
+    this.#running ??= this.#cycles()
+      .catch(this.#parts.onError)
+      .finally(() => {
+        this.#running = null;
+      });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #cycles(): Promise<void> {
+    const { transitions, isDraining } = this.#parts;
+    while (transitions.placementWanted && !isDraining()) {
+      transitions.placementWanted = false;
+      await this.cycle();
+    }
+  }
+
+  async cycle(): Promise<void> {
+    const { commit, db } = this.#parts;
+    const { placements, waiting } = plan(this.#snapshot());
+    await Promise.all(placements.map((placement) => this.#bind(placement)));
+    const changed = waiting.filter(({ job, why }) => this.#waitingFor(job) !== why);
+    if (changed.length === 0) return;
+    await commit.run(() => {
+      const note = db.prepare("UPDATE jobs SET waiting_for = ? WHERE id = ? AND state = 'QUEUED'");
+      for (const { job, why } of changed) note.run(why, job);
+    });
+  }
+
+  async #bind(placement: Placement): Promise<void> {
+    const { commit, placements, db, transitions } = this.#parts;
+    try {
+      await commit.run(() => placements.apply(placement));
+    } catch (error) {
+      if (!(error instanceof BindFailed)) throw error;
+      await commit.run(() => {
+        const binds = db
+          .prepare<[string], number>(
+            "UPDATE jobs SET failed_binds = failed_binds + 1 WHERE id = ? AND state = 'QUEUED' RETURNING failed_binds",
+          )
+          .pluck()
+          .get(placement.job);
+        if (binds !== undefined && binds >= FAILED_BINDS_LIMIT)
+          transitions.moveJob(placement.job, "hold", { reason: "binds_failed" });
+        else transitions.placementWanted = true;
+      });
+    }
+  }
+
+  #waitingFor(job: string): string | null {
+    return this.#parts.db.prepare<[string], string | null>("SELECT waiting_for FROM jobs WHERE id = ?").pluck().get(job) ?? null;
+  }
+
+  #snapshot(): Snapshot {
+    const { db } = this.#parts;
+    const jobs = db.prepare<[], JobRow>("SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence").all();
+    const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
+    const workers = db
+      .prepare<[], WorkerRow & { is_held: number }>(
+        `SELECT workers.*, EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
+         FROM workers WHERE is_present = 1`,
+      )
+      .all();
+    return {
+      jobs: jobs.map((job) => ({
+        id: job.id,
+        sequence: job.sequence,
+        userId: job.user_id,
+        shards: job.shard_count,
+        selection: JSON.parse(job.selection) as WorkerSelection,
+        onlyMine: job.only_mine === 1,
+        estimatedMemoryMb: job.estimated_memory_mb,
+        avoidNodes: JSON.parse(job.avoid_nodes) as string[],
+      })),
+      nodes: nodes.map((node) => ({
+        id: node.id,
+        ownerId: node.owner_id,
+        isReady: node.state === "READY",
+        isCordoned: node.is_cordoned === 1,
+      })),
+      workers: workers.map((worker) => ({
+        id: worker.id,
+        node: worker.node_id,
+        model: worker.model,
+        memoryBytes: worker.memory_bytes,
+        isHealthy: worker.is_healthy === 1 && worker.is_quarantined === 0,
+        isFree: worker.is_held === 0,
+      })),
+    };
+  }
+}

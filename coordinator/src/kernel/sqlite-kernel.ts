@@ -1,0 +1,86 @@
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { AcceptedTask, GateProof } from "./accepted-task.ts";
+import { Draining } from "./errors.ts";
+import type { FleetViews } from "./fleet-views.ts";
+import type { JobView } from "./job-view.ts";
+import type { JobViews } from "./job-views.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Submissions } from "./submit.ts";
+import type { Transitions } from "./transitions.ts";
+
+export type SqliteKernelParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  transitions: Transitions;
+  submissions: Submissions;
+  jobViews: JobViews;
+  fleetViews: FleetViews;
+  isDraining: () => boolean;
+};
+
+/** The kernel as routes see it. */
+export class SqliteKernel implements Kernel {
+  readonly #parts: SqliteKernelParts;
+
+  constructor(parts: SqliteKernelParts) {
+    this.#parts = parts;
+  }
+
+  async submit(task: AcceptedTask): Promise<JobView> {
+    const { commit, submissions, jobViews, isDraining } = this.#parts;
+    if (isDraining()) throw new Draining();
+    return await commit.run(() => jobViews.job(submissions.insert(task))!);
+  }
+
+  findSubmitted(projectId: string, key: string, bodySha256: string): JobView | null {
+    const id = this.#parts.submissions.find(projectId, key, bodySha256);
+    return id === null ? null : this.#parts.jobViews.job(id);
+  }
+
+  async requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null> {
+    const { commit, transitions, jobViews } = this.#parts;
+    return await commit.run(() => {
+      const job = transitions.parts.jobs.get(jobId);
+      transitions.moveJob(jobId, "stop", { reason, gate: audit });
+      transitions.settle(jobId);
+      const outcome =
+        job === undefined ? ({ phase: "failed", code: "not_found" } as const) : ({ phase: "completed", code: "ok" } as const);
+      transitions.parts.records.outcome("job.cancel", audit, { kind: "job", id: jobId }, outcome);
+      return jobViews.job(jobId);
+    });
+  }
+
+  job(id: string, projectId: string): JobView | null {
+    const view = this.#parts.jobViews.job(id);
+    return view?.projectId === projectId ? view : null;
+  }
+
+  jobs(projectId: string, limit: number, offset: number): JobView[] {
+    return this.#parts.jobViews.page(projectId, limit, offset);
+  }
+
+  livingJobOf(bucket: string, outputRoot: string): string | null {
+    return this.#parts.submissions.livingJobOf(bucket, outputRoot);
+  }
+
+  workersStats() {
+    return this.#parts.fleetViews.workers();
+  }
+
+  nvflareJobs(jobId: string) {
+    return this.#parts.jobViews.nvflareJobs(jobId);
+  }
+
+  nvflareStats(jobId: string) {
+    return this.#parts.jobViews.nvflareStats(jobId);
+  }
+
+  catalogue() {
+    return this.#parts.fleetViews.catalogue();
+  }
+
+  status() {
+    return this.#parts.fleetViews.status(this.#parts.transitions.parts.meta.number("generation"));
+  }
+}

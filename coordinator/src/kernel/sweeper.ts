@@ -1,0 +1,51 @@
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { jobLapse, memberLapse } from "./decisions/deadlines.ts";
+import type { Transitions } from "./transitions.ts";
+
+/** Carries out what a passed deadline means. Deadlines are columns: a restart forgets none, and starts none anew. */
+export class Sweeper {
+  readonly #db: WriteHandle;
+  readonly #commit: GroupCommit;
+  readonly #transitions: Transitions;
+
+  constructor(db: WriteHandle, commit: GroupCommit, transitions: Transitions) {
+    this.#db = db;
+    this.#commit = commit;
+    this.#transitions = transitions;
+  }
+
+  async sweep(): Promise<void> {
+    const now = this.#transitions.parts.clock.now();
+    // Jobs first: where both are late, the job's deadline says why.
+    await Promise.all(this.#due("jobs", now).map((id) => this.#commit.run(() => this.#lapseJob(id, now))));
+    await Promise.all(this.#due("members", now).map((id) => this.#commit.run(() => this.#lapseMember(id, now))));
+  }
+
+  #due(table: "jobs" | "members", now: number): string[] {
+    return this.#db
+      .prepare<[number], string>(`SELECT id FROM ${table} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT 256`)
+      .pluck()
+      .all(now);
+  }
+
+  #lapseJob(id: string, now: number): void {
+    const job = this.#transitions.parts.jobs.get(id);
+    if (job?.deadline_at == null || job.deadline_at > now) return;
+    const lapse = jobLapse(job.state);
+    if (lapse?.kind === "fault") this.#transitions.moveJob(id, "fault", { reason: lapse.reason });
+    if (lapse?.kind === "stop") this.#transitions.moveJob(id, "stop", { reason: lapse.reason });
+    if (lapse?.kind === "end") this.#transitions.endWait(id);
+    this.#transitions.settle(id);
+  }
+
+  #lapseMember(id: string, now: number): void {
+    const member = this.#transitions.parts.members.get(id);
+    if (member?.deadline_at == null || member.deadline_at > now) return;
+    const lapse = memberLapse(member.state);
+    if (lapse === "lose")
+      this.#transitions.revoke(id, { reason: member.reason ?? (member.state === "DRAINING" ? "upload_failed" : "agent_fault") });
+    if (lapse === "quarantine") this.#transitions.moveMember(id, "quarantine", { reason: member.reason ?? "release_timeout" });
+    this.#transitions.settle(member.job_id);
+  }
+}

@@ -1,0 +1,139 @@
+import type { MemberReport, ReportReply } from "@resontech/contracts/agent-protocol";
+import { compareFences } from "@resontech/contracts/fence";
+import { isAgentReason } from "@resontech/contracts/job-reasons";
+import type { WriteHandle } from "../db/open-database.ts";
+import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import type { MemberChange } from "./member-table.ts";
+import type { MemberRow } from "./rows.ts";
+import type { Transitions } from "./transitions.ts";
+
+/**
+ * What agents tell of their members. Idempotent by (member, fence, seq): a report is taken once and in order, a repeat is accepted
+ * and changes nothing, one under a withdrawn fence is stale for ever.
+ */
+export class Reports {
+  readonly #db: WriteHandle;
+  readonly #transitions: Transitions;
+
+  constructor(db: WriteHandle, transitions: Transitions) {
+    this.#db = db;
+    this.#transitions = transitions;
+  }
+
+  /**
+   * Inside a transaction.
+   * @throws AgentRefusal `out_of_order` when an earlier report is missing: nothing is taken, the agent sends again from there
+   */
+  take(nodeId: string, reports: readonly MemberReport[]): ReportReply {
+    return { results: reports.map((report) => this.#takeOne(nodeId, report)) };
+  }
+
+  #takeOne(nodeId: string, report: MemberReport): "accepted" | "stale" {
+    const { members } = this.#transitions.parts;
+    const member = members.get(report.member);
+    if (member === undefined || member.node_id !== nodeId || compareFences(report.fence, member) !== 0) return "stale";
+    if (report.seq <= member.last_seq) return "accepted";
+    if (report.seq !== member.last_seq + 1)
+      throw new AgentRefusal("out_of_order", `report ${report.seq} of ${member.id} follows ${member.last_seq}`);
+    members.note(member.id, { last_seq: report.seq });
+    // A report says that the node knows of the member, whatever became of its answer to `desired`.
+    if (member.state === "LEASED") this.#transitions.moveMember(member.id, "claim");
+    this.#apply(member, report);
+    this.#transitions.settle(member.job_id);
+    return "accepted";
+  }
+
+  #apply(member: MemberRow, { event, at }: MemberReport): void {
+    const { members } = this.#transitions.parts;
+    const { id } = member;
+    const note = (change: MemberChange) => members.note(id, change);
+    const move = (...args: Parameters<Transitions["moveMember"]>) => this.#transitions.moveMember(...args);
+    const progress = () => this.#transitions.progress(members.get(id)!);
+    switch (event.kind) {
+      case "progress":
+        note({ progress_step: event.step, progress_done: event.done, progress_total: event.total ?? null });
+        return progress();
+      case "staged":
+        note({ is_staged: 1 });
+        return progress();
+      case "started":
+        note({ container: event.container });
+        move(id, "run");
+        return progress();
+      case "ready":
+        note({ is_ready: 1 });
+        return progress();
+      case "job-started":
+        return this.#jobStarted(member, event.nvflareJob);
+      case "round-started":
+        return this.#roundStarted(member, event.round, event.numRounds, at);
+      case "round-ended":
+        return this.#roundEnded(member, event.round, event.sites, event.modelSha256 ?? null, at);
+      case "metric":
+        return this.#metric(member, event.site, event.value, at);
+      case "finished":
+        note({ is_finished: 1 });
+        move(id, "drain");
+        return;
+      case "outputs-uploaded":
+        note({ has_outputs: 1 });
+        move(id, "upload");
+        return;
+      case "failed":
+        return this.#failed(member, event);
+      case "released": {
+        const isClean = event.processesGone && event.diskGone && event.devicesAtBaseline;
+        move(id, isClean ? "release" : "quarantine");
+        return;
+      }
+    }
+  }
+
+  #jobStarted(member: MemberRow, nvflareJob: string): void {
+    if (member.role !== "server") return;
+    this.#db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, member.attempt_id);
+    this.#transitions.moveJob(member.job_id, "start");
+  }
+
+  #failed(member: MemberRow, event: { reason: string; message: string; detail?: string | undefined }): void {
+    const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
+    const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
+    const { members } = this.#transitions.parts;
+    // The first failure stands: what follows it is mostly its consequence.
+    if (member.reason === null) members.note(member.id, failure);
+    this.#transitions.moveMember(member.id, "drain");
+  }
+
+  #roundStarted(member: MemberRow, round: number, numRounds: number | null, at: string): void {
+    if (member.role !== "server") return;
+    this.#db
+      .prepare(
+        `INSERT INTO rounds (attempt_id, job_id, round, num_rounds, started_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (attempt_id, round) DO NOTHING`,
+      )
+      .run(member.attempt_id, member.job_id, round, numRounds, this.#instant(at));
+  }
+
+  #roundEnded(member: MemberRow, round: number, sites: readonly string[], modelSha256: string | null, at: string): void {
+    if (member.role !== "server") return;
+    this.#db
+      .prepare(
+        `INSERT INTO rounds (attempt_id, job_id, round, ended_at, sites, model_sha256) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (attempt_id, round) DO UPDATE
+         SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
+      )
+      .run(member.attempt_id, member.job_id, round, this.#instant(at), JSON.stringify(sites), modelSha256);
+  }
+
+  #metric(member: MemberRow, site: string, value: string, at: string): void {
+    this.#db
+      .prepare("INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)")
+      .run(member.job_id, member.attempt_id, site, value, this.#instant(at));
+  }
+
+  /** The agent's clock where it can be read, else ours. */
+  #instant(at: string): number {
+    const parsed = Date.parse(at);
+    return Number.isNaN(parsed) ? this.#transitions.parts.clock.now() : parsed;
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * The only code that moves jobs and members. One call is part of one savepoint: compare-and-set on (id, version, state), a row of
+ * the journal, the audit record, commands for agents and object store. What finds its row elsewhere is stale and changes nothing.
+ */
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import { isTerminal } from "@resontech/contracts/job-states";
+import type { KernelRecords } from "../audit/kernel-records.ts";
+import type { Meta } from "../db/meta.ts";
+import type { GateProof } from "./accepted-task.ts";
+import type { Clock } from "./clock.ts";
+import type { CommandOutbox } from "./command-outbox.ts";
+import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
+import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
+import { type AttemptFacts, judgeAttempt, stoppedEvent } from "./decisions/judge-attempt.ts";
+import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
+import { reasonEntry } from "./decisions/reasons.ts";
+import { judgeRetry } from "./decisions/retry.ts";
+import type { JobChange, JobTable } from "./job-table.ts";
+import type { MemberChange, MemberTable } from "./member-table.ts";
+import type { OutputTable } from "../outputs/output-table.ts";
+import type { JobRow, MemberRow } from "./rows.ts";
+
+export type TransitionParts = {
+  clock: Clock;
+  meta: Meta;
+  jobs: JobTable;
+  members: MemberTable;
+  outputs: OutputTable;
+  commands: CommandOutbox;
+  records: KernelRecords;
+};
+
+export type JobMove = {
+  reason?: JobReason;
+  /** Member whose failure it was. */
+  blame?: string;
+  /** The request that this carries out. */
+  gate?: GateProof;
+  /** Makes the attempt of `place`. */
+  createAttempt?: (job: JobRow) => void;
+};
+
+/** More steps than any chain of consequences has. */
+const SETTLE_LIMIT = 16;
+
+export class Transitions {
+  readonly parts: TransitionParts;
+  /** Set when workers or waiting jobs changed; the scheduler looks and clears it. */
+  placementWanted = true;
+
+  constructor(parts: TransitionParts) {
+    this.parts = parts;
+  }
+
+  /** Moves the job and carries out the effects on its rows; false when the event is stale. */
+  moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
+    const { clock, jobs, records } = this.parts;
+    const job = jobs.get(jobId);
+    const step = job === undefined ? null : stepJob(job.state, event);
+    if (job === undefined || step === null) return false;
+    const now = clock.now();
+    const change = this.#consequences(job, event, move);
+    change.deadline_at = jobDeadline(step.to, {
+      now,
+      stateSince: now,
+      bytes: jobs.bytesToStage(jobId),
+      expiresAt: job.expires_at,
+    });
+    if (step.to === "RUNNING") change.started_at = job.started_at ?? now;
+    if (isTerminal(step.to)) change.ended_at = now;
+    if (!jobs.move(job, step.to, now, change)) return false;
+
+    if (step.effects.includes("create-attempt")) move.createAttempt?.(job);
+    const attempt = jobs.liveAttempt(jobId);
+    const reason = change.reason === undefined ? job.reason : change.reason;
+    jobs.journal({
+      jobId,
+      memberId: null,
+      attemptId: attempt?.id ?? null,
+      from: job.state,
+      to: step.to,
+      event,
+      reason,
+      generation: null,
+      counter: null,
+      at: now,
+    });
+    records.job(job, job.state, step.to, { reason, attempt });
+    for (const effect of step.effects) this.#onJob(effect, jobId, attempt?.id ?? null, reason, move.gate ?? null);
+    return true;
+  }
+
+  /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */
+  moveMember(memberId: string, event: MemberEvent, change: MemberChange = {}): boolean {
+    const { clock, jobs, members, records } = this.parts;
+    const member = members.get(memberId);
+    const step = member === undefined ? null : stepMember(member.state, event);
+    if (member === undefined || step === null) return false;
+    const now = clock.now();
+    if (!members.move(member, step.to, now, change)) return false;
+    for (const effect of step.effects) this.#onMember(effect, member);
+    const moved = members.get(memberId)!;
+    members.note(memberId, { deadline_at: this.#memberDeadline(moved) });
+    jobs.journal({
+      jobId: member.job_id,
+      memberId,
+      attemptId: member.attempt_id,
+      from: member.state,
+      to: step.to,
+      event,
+      reason: moved.reason,
+      generation: moved.generation,
+      counter: moved.counter,
+      at: now,
+    });
+    const job = jobs.get(member.job_id);
+    if (job !== undefined) records.member(moved, member.state, job, moved.reason);
+    return true;
+  }
+
+  /** Withdraws the member's authority without its help, or lets it go when its node never heard of it. */
+  revoke(memberId: string, change: MemberChange = {}): void {
+    if (this.parts.members.get(memberId)?.state === "LEASED") {
+      this.moveMember(memberId, "release", change);
+      return;
+    }
+    if (this.moveMember(memberId, "lose", change)) this.moveMember(memberId, "fence");
+  }
+
+  /** A member fenced by an older generation proves its release under one of this generation. */
+  renewFence(memberId: string): void {
+    const { clock, meta, members, commands } = this.parts;
+    const member = members.get(memberId);
+    const generation = meta.number("generation");
+    if (member?.state !== "FENCED" || member.generation === generation) return;
+    members.replaceFence(member, { generation, counter: member.counter + 1 }, clock.now());
+    commands.desiredChanged(member.node_id);
+  }
+
+  /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
+  settle(jobId: string): void {
+    for (let step = 0; step < SETTLE_LIMIT; step++) {
+      const facts = this.#attemptFacts(jobId);
+      const judgement = facts === null ? null : judgeAttempt(facts);
+      if (judgement === null || !this.moveJob(jobId, judgement.event, judgement)) return;
+    }
+    throw new Error(`job ${jobId} does not settle`);
+  }
+
+  /** RECOVERING, PREEMPTING or STOPPING has waited long enough. */
+  endWait(jobId: string): void {
+    const job = this.parts.jobs.get(jobId);
+    if (job === undefined) return;
+    if (job.state === "STOPPING") this.moveJob(jobId, stoppedEvent(job.reason));
+    if (job.state === "RECOVERING") this.moveJob(jobId, job.desired === "run" ? "requeue" : "give-up");
+    if (job.state === "PREEMPTING") this.moveJob(jobId, "vacate");
+  }
+
+  /** A sign of progress: deadlines that count from the last one move. */
+  progress(member: MemberRow): void {
+    const { clock, jobs, members, outputs } = this.parts;
+    const now = clock.now();
+    members.note(member.id, { progress_at: now, deadline_at: this.#memberDeadline(member) });
+    const job = jobs.get(member.job_id);
+    if (job === undefined || (job.state !== "PROVISIONING" && job.state !== "STAGING" && job.state !== "FINALIZING")) return;
+    const bytes = job.state === "FINALIZING" ? outputs.bytesOfJob(job.id) : jobs.bytesToStage(job.id);
+    jobs.setDeadline(job.id, jobDeadline(job.state, { now, stateSince: job.state_since, bytes, expiresAt: job.expires_at }));
+  }
+
+  /** Sets `desired: stop` on one member and tells its node. */
+  stopMember(member: MemberRow, reason: JobReason, gate: GateProof | null = null): void {
+    const { members, commands } = this.parts;
+    if (isMemberOver(member.state) || member.state === "LOST" || member.state === "FENCED") return;
+    if (member.state === "LEASED") {
+      // Its node was never told of it: there is nothing to stop.
+      this.moveMember(member.id, "release", { desired: "stop", stop_reason: reason });
+      commands.desiredChanged(member.node_id, gate);
+      return;
+    }
+    const stopped: MemberRow = { ...member, desired: "stop", stop_reason: member.stop_reason ?? reason };
+    members.note(member.id, {
+      desired: "stop",
+      stop_reason: stopped.stop_reason,
+      deadline_at: this.#memberDeadline(stopped),
+    });
+    commands.desiredChanged(member.node_id, gate);
+  }
+
+  #consequences(job: JobRow, event: JobEvent, { reason, blame }: JobMove): JobChange {
+    const blamed = blame === undefined ? undefined : this.parts.members.get(blame);
+    const because =
+      reason === undefined
+        ? {}
+        : {
+            reason,
+            message: blamed?.message || reasonEntry(reason).message,
+            detail: blamed?.detail ?? null,
+            blamed_member: blamed === undefined ? null : (blamed.site ?? "server"),
+          };
+    switch (event) {
+      case "stop":
+        return { ...because, desired: "stop" };
+      case "fault":
+        return { ...because, ...this.#spendRetry(job, reason ?? "agent_fault", blamed) };
+      case "reject":
+      case "hold":
+        return because;
+      case "place":
+        return { attempts_made: job.attempts_made + 1, failed_binds: 0, waiting_for: null };
+      case "requeue":
+      case "vacate":
+      case "unhold":
+      case "start":
+        return { reason: null, message: null, detail: null, blamed_member: null };
+      case "enqueue":
+      case "claim":
+      case "stage":
+      case "finish":
+      case "store":
+      case "give-up":
+      case "preempt":
+      case "stopped-cancelled":
+      case "stopped-failed":
+      case "stopped-expired":
+        return {};
+    }
+  }
+
+  #spendRetry(job: JobRow, reason: JobReason, blamed: MemberRow | undefined): JobChange {
+    const { again, spends } = judgeRetry(reason, {
+      infrastructure: job.retries_infrastructure,
+      lease_lost: job.retries_lease_lost,
+      out_of_memory: job.retries_out_of_memory,
+    });
+    if (!again) return { desired: "stop" };
+    const avoid = new Set(JSON.parse(job.avoid_nodes) as string[]);
+    if (spends === "infrastructure" && blamed !== undefined) avoid.add(blamed.node_id);
+    const change: JobChange = { avoid_nodes: JSON.stringify([...avoid]) };
+    if (spends === "infrastructure") change.retries_infrastructure = job.retries_infrastructure + 1;
+    if (spends === "lease_lost") change.retries_lease_lost = job.retries_lease_lost + 1;
+    if (spends === "out_of_memory") change.retries_out_of_memory = job.retries_out_of_memory + 1;
+    return change;
+  }
+
+  #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {
+    const { clock, jobs, members } = this.parts;
+    const all = attemptId === null ? [] : members.ofAttempt(attemptId);
+    switch (effect) {
+      case "create-attempt":
+        return;
+      case "place-soon":
+        this.placementWanted = true;
+        return;
+      case "stop-members":
+        for (const member of all) this.stopMember(member, reason ?? "attempt_ended", gate);
+        // Nobody to wait for: what waited, and what was only leased, ends in the same transaction.
+        this.settle(jobId);
+        return;
+      case "stop-clients":
+        for (const member of all) if (member.role === "client") this.stopMember(member, "attempt_ended");
+        return;
+      case "end-attempt":
+        for (const { id, state } of all) if (mayMemberWrite(state)) this.revoke(id);
+        break;
+      case "close-attempt":
+        for (const { id, role, state } of all) if (role === "server" && mayMemberWrite(state)) this.revoke(id);
+        break;
+    }
+    if (attemptId !== null) jobs.endAttempt(attemptId, clock.now(), reason);
+  }
+
+  #onMember(effect: MemberEffect, member: MemberRow): void {
+    const { clock, meta, members, commands } = this.parts;
+    const now = clock.now();
+    switch (effect) {
+      case "begin-use":
+        members.beginUse(member.id, now);
+        return;
+      case "end-use":
+        members.endUse(member.id, now);
+        return;
+      case "revoke-fence": {
+        members.replaceFence(member, { generation: meta.number("generation"), counter: member.counter + 1 }, now);
+        members.note(member.id, { desired: "stop", stop_reason: member.stop_reason ?? member.reason ?? "attempt_ended" });
+        this.#abortUploads(member.id);
+        commands.desiredChanged(member.node_id);
+        return;
+      }
+      case "free-worker":
+        members.releaseWorker(member.id, now);
+        this.#abortUploads(member.id);
+        commands.desiredChanged(member.node_id);
+        this.placementWanted = true;
+        return;
+      case "quarantine-worker":
+        if (member.worker_id !== null)
+          members.quarantineWorker(member.worker_id, member.state === "RELEASING" ? "release_timeout" : "devices_not_free");
+        members.releaseWorker(member.id, now);
+        this.#abortUploads(member.id);
+        commands.desiredChanged(member.node_id);
+        return;
+    }
+  }
+
+  /** URLs of a member without authority die. */
+  #abortUploads(memberId: string): void {
+    const { clock, members, commands } = this.parts;
+    for (const upload of members.abortUploads(memberId, clock.now())) commands.abortUpload(upload);
+  }
+
+  #memberDeadline(member: MemberRow): number | null {
+    const { clock, members } = this.parts;
+    return memberDeadline(member.state, {
+      now: clock.now(),
+      stateSince: member.state_since,
+      bytes: members.bytesToUpload(member.id),
+      desired: member.desired,
+      isNodeAlive: members.isNodeAlive(member.node_id),
+    });
+  }
+
+  #attemptFacts(jobId: string): AttemptFacts | null {
+    const { jobs, members, outputs } = this.parts;
+    const job = jobs.get(jobId);
+    if (job === undefined || isTerminal(job.state)) return null;
+    const attempt = jobs.liveAttempt(jobId);
+    const rows = attempt === undefined ? [] : members.ofAttempt(attempt.id);
+    const server = rows.find(({ role }) => role === "server");
+    return {
+      state: job.state,
+      reason: job.reason,
+      minClients: job.min_clients,
+      hasModel: server !== undefined && outputs.hasModel(job, server),
+      mayRetry: job.desired === "run",
+      members: rows.map((row) => ({
+        id: row.id,
+        role: row.role,
+        state: row.state,
+        desired: row.desired,
+        hasProgress: row.progress_at !== null || row.is_staged === 1 || row.container !== null,
+        isFinished: row.is_finished === 1,
+        hasOutputs: row.has_outputs === 1,
+        reason: row.reason,
+        isNodeAlive: members.isNodeAlive(row.node_id),
+      })),
+    };
+  }
+}

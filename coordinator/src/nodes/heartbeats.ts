@@ -1,0 +1,74 @@
+import type { Clock } from "../kernel/clock.ts";
+
+export type Heartbeat = {
+  /** Wall clock, for people. */
+  at: number;
+  loopLagMs: number;
+  diskFreeBytes: number;
+};
+
+type Heard = { monotonic: number; goodBeats: number; beat: Heartbeat | null; missing: Map<string, number> };
+
+/**
+ * When each node was last heard, in memory alone: a restart owes every lease a full TTL, so there is nothing to remember.
+ * A node that was never heard counts from the start of this process.
+ */
+export class Heartbeats {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #nodes = new Map<string, Heard>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+  }
+
+  beat(node: string, beat: Omit<Heartbeat, "at">): void {
+    const heard = this.#of(node);
+    heard.monotonic = this.#clock.monotonic();
+    heard.goodBeats += 1;
+    heard.beat = { ...beat, at: this.#clock.now() };
+  }
+
+  /** Registering proves as much as a beat, but is none of the beats in a row that a silent node owes. */
+  registered(node: string): void {
+    const heard = this.#of(node);
+    heard.monotonic = this.#clock.monotonic();
+    heard.goodBeats = 0;
+    heard.missing.clear();
+  }
+
+  /** It fell silent: it owes its good beats anew. */
+  fellSilent(node: string): void {
+    this.#of(node).goodBeats = 0;
+  }
+
+  silentMs(node: string): number {
+    return this.#clock.monotonic() - (this.#nodes.get(node)?.monotonic ?? this.#startedAt);
+  }
+
+  goodBeats(node: string): number {
+    return this.#nodes.get(node)?.goodBeats ?? 0;
+  }
+
+  last(node: string): (Heartbeat & { ageMs: number }) | null {
+    const heard = this.#nodes.get(node);
+    return heard?.beat == null ? null : { ...heard.beat, ageMs: Math.round(this.silentMs(node)) };
+  }
+
+  /** How many beats in a row have not named a member that the node should hold; naming it starts over. */
+  countMissing(node: string, members: readonly string[]): Map<string, number> {
+    const heard = this.#of(node);
+    heard.missing = new Map(members.map((member) => [member, (heard.missing.get(member) ?? 0) + 1]));
+    return heard.missing;
+  }
+
+  #of(node: string): Heard {
+    let heard = this.#nodes.get(node);
+    if (heard === undefined) {
+      heard = { monotonic: this.#clock.monotonic(), goodBeats: 0, beat: null, missing: new Map() };
+      this.#nodes.set(node, heard);
+    }
+    return heard;
+  }
+}

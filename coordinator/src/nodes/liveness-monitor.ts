@@ -1,0 +1,102 @@
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { Meta } from "../db/meta.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { NodeRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { judgeFlap, judgeLiveness, type LivenessDecision, type LivenessVerdict } from "./decisions/liveness.ts";
+import type { Heartbeats } from "./heartbeats.ts";
+import type { NodeTable } from "./node-table.ts";
+
+const TICK_MS = 1_000;
+
+export type LivenessParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  clock: Clock;
+  meta: Meta;
+  nodes: NodeTable;
+  heartbeats: Heartbeats;
+  transitions: Transitions;
+  /** Nobody is declared dead although somebody is silent. */
+  onBrake: (brake: NonNullable<LivenessVerdict["brake"]>) => void;
+  onDead: (node: string) => void;
+};
+
+/** Looks at every node once a second, and fences what a dead one held. */
+export class LivenessMonitor {
+  readonly #parts: LivenessParts;
+  #lastTick: number | null = null;
+
+  constructor(parts: LivenessParts) {
+    this.#parts = parts;
+  }
+
+  /** Until aborted. Its own lateness is the loop lag that stays its hand. */
+  run(signal: AbortSignal, onError: (error: unknown) => void): void {
+    const timer = setInterval(() => void this.tick().catch(onError), TICK_MS);
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+  }
+
+  async tick(): Promise<void> {
+    const { clock, nodes, heartbeats, meta, onBrake, commit } = this.#parts;
+    const now = clock.monotonic();
+    const ownLagMs = this.#lastTick === null ? 0 : now - this.#lastTick - TICK_MS;
+    this.#lastTick = now;
+    const { decisions, brake } = judgeLiveness({
+      nodes: nodes.registered().map(({ id, state }) => ({
+        node: id,
+        state: state as "READY" | "SUSPECT" | "DEAD",
+        silentMs: heartbeats.silentMs(id),
+        goodBeats: heartbeats.goodBeats(id),
+      })),
+      ownLagMs,
+      isMaintenance: meta.number("maintenance-until") > clock.now(),
+    });
+    if (brake !== null) onBrake(brake);
+    if (decisions.length > 0) await Promise.all(decisions.map((decision) => commit.run(() => this.#apply(decision))));
+  }
+
+  #apply({ node: id, to }: LivenessDecision): void {
+    const { nodes, clock, heartbeats, transitions, onDead } = this.#parts;
+    const node = nodes.get(id);
+    if (node === undefined || node.state === to || !nodes.move(node, to, clock.now())) return;
+    if (to === "SUSPECT") heartbeats.fellSilent(id);
+    if (to === "READY") this.#returned(node);
+    if (to === "DEAD") {
+      this.#died(node);
+      onDead(id);
+    }
+    transitions.placementWanted = true;
+  }
+
+  #returned(node: NodeRow): void {
+    const { nodes, clock } = this.#parts;
+    const { flaps, isCordoned } = judgeFlap(JSON.parse(node.flaps) as number[], clock.now());
+    nodes.setFlaps(node.id, flaps, isCordoned ? "it came and went three times in ten minutes" : null);
+    for (const member of this.#fencedOn(node.id)) this.#parts.transitions.progress(member);
+  }
+
+  /** Its epoch is void, and so is every fence that it held. */
+  #died(node: NodeRow): void {
+    const { nodes, meta, transitions, db } = this.#parts;
+    const epoch = { generation: meta.number("generation"), counter: (node.counter ?? 0) + 1 };
+    nodes.setEpoch(node.id, epoch);
+    transitions.parts.records.nodeLost(node.id, epoch);
+    const held = db
+      .prepare<[string], { id: string; job_id: string; reason: string | null }>(
+        "SELECT id, job_id, reason FROM members WHERE node_id = ? AND state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING')",
+      )
+      .all(node.id);
+    for (const { id, reason } of held) transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+  }
+
+  #fencedOn(nodeId: string) {
+    const ids = this.#parts.db
+      .prepare<[string], string>("SELECT id FROM members WHERE node_id = ? AND state = 'FENCED'")
+      .pluck()
+      .all(nodeId);
+    return ids.map((id) => this.#parts.transitions.parts.members.get(id)!);
+  }
+}

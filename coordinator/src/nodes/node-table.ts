@@ -1,0 +1,94 @@
+import type { Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import type { Fence } from "@resontech/contracts/fence";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { NodeRow, NodeState } from "../kernel/rows.ts";
+
+/** Nodes and their workers. */
+export class NodeTable {
+  readonly #db: WriteHandle;
+  readonly #byId;
+  readonly #byCertificate;
+
+  constructor(db: WriteHandle) {
+    this.#db = db;
+    this.#byId = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
+    this.#byCertificate = db
+      .prepare<[string], string>("SELECT id FROM nodes WHERE certificate_sha256 = ? AND state <> 'REVOKED'")
+      .pluck();
+  }
+
+  get(id: string): NodeRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The node that this very certificate admits. */
+  ofCertificate(sha256: string): string | null {
+    return this.#byCertificate.get(sha256) ?? null;
+  }
+
+  /** Nodes whose silence means something. */
+  registered(): NodeRow[] {
+    return this.#db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY id").all();
+  }
+
+  /** A new node, or one that joins again: its older certificate is void from here on. */
+  admit(id: string, certificateSha256: string, now: number): void {
+    this.#db
+      .prepare(
+        `INSERT INTO nodes (id, state, version, certificate_sha256, joined_at, state_since) VALUES (@id, 'JOINED', 1, @sha, @now, @now)
+         ON CONFLICT (id) DO UPDATE SET certificate_sha256 = @sha, joined_at = @now, version = version + 1,
+           state = CASE state WHEN 'REVOKED' THEN 'JOINED' ELSE state END`,
+      )
+      .run({ id, sha: certificateSha256, now });
+  }
+
+  register(id: string, epoch: Fence, request: RegisterRequest, now: number): void {
+    this.#db
+      .prepare(
+        `UPDATE nodes SET generation = ?, counter = ?, boot_id = ?, agent_version = ?, inventory = ?, inventory_digest = NULL,
+           registered_at = ?, version = version + 1 WHERE id = ?`,
+      )
+      .run(
+        ...[epoch.generation, epoch.counter, request.bootId, request.agentVersion, JSON.stringify(request.inventory)],
+        ...[now, id],
+      );
+    this.#workers(id, request.inventory);
+  }
+
+  move(node: NodeRow, to: NodeState, now: number): boolean {
+    const { changes } = this.#db
+      .prepare("UPDATE nodes SET state = ?, state_since = ?, version = version + 1 WHERE id = ? AND version = ?")
+      .run(to, now, node.id, node.version);
+    return changes === 1;
+  }
+
+  setFlaps(id: string, flaps: readonly number[], cordonReason: string | null): void {
+    this.#db
+      .prepare(
+        "UPDATE nodes SET flaps = ?, is_cordoned = is_cordoned OR ?, cordon_reason = coalesce(?, cordon_reason) WHERE id = ?",
+      )
+      .run(JSON.stringify(flaps), cordonReason === null ? 0 : 1, cordonReason, id);
+  }
+
+  /** Of the first beat after a registration: a later one that differs tells of another inventory. */
+  setInventoryDigest(id: string, digest: string): void {
+    this.#db.prepare("UPDATE nodes SET inventory_digest = ? WHERE id = ?").run(digest, id);
+  }
+
+  setEpoch(id: string, epoch: Fence): void {
+    this.#db.prepare("UPDATE nodes SET generation = ?, counter = ? WHERE id = ?").run(epoch.generation, epoch.counter, id);
+  }
+
+  #workers(nodeId: string, { workers }: Inventory): void {
+    this.#db.prepare("UPDATE workers SET is_present = 0 WHERE node_id = ?").run(nodeId);
+    const upsert = this.#db.prepare(
+      `INSERT INTO workers (id, node_id, kind, model, memory_bytes, vendor, is_healthy, is_present)
+       VALUES (@id, @nodeId, @kind, @model, @memoryBytes, @vendor, @isHealthy, 1)
+       ON CONFLICT (id) DO UPDATE SET kind = @kind, model = @model, memory_bytes = @memoryBytes, vendor = @vendor,
+         is_healthy = @isHealthy, is_present = 1
+       WHERE node_id = @nodeId`,
+    );
+    for (const { id, kind, model, memoryBytes, vendor, healthy } of workers)
+      upsert.run({ id, nodeId, kind, model, memoryBytes, vendor: vendor ?? null, isHealthy: Number(healthy) });
+  }
+}

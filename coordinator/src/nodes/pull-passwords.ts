@@ -1,0 +1,26 @@
+import type { PullTokenReply, PullTokenRequest } from "@resontech/contracts/agent-protocol";
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { RegistryPasswords } from "../identity/registry-passwords.ts";
+import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
+import type { JobTable } from "../kernel/job-table.ts";
+import { AgentRefusal } from "./agent-refusal.ts";
+import type { Registry } from "./registry.ts";
+
+/** A one-use password for the image of a member, and no other. @throws AgentRefusal `stale_fence`, `not_allowed` */
+export function pullPassword(
+  { registry, jobs, passwords }: { registry: Registry; jobs: JobTable; passwords: RegistryPasswords },
+  nodeId: string,
+  { member: id, fence }: PullTokenRequest,
+): PullTokenReply {
+  const member = registry.fenced(nodeId, id, fence);
+  if (member.desired !== "run" || !isMemberWorking(member.state))
+    throw new AgentRefusal("not_allowed", `member ${id} needs no image any more`);
+  const { reference } = JSON.parse(jobs.get(member.job_id)!.image) as JobImage;
+  return passwords.issue(repositoryOf(reference), nodeId, { ...fence, node: nodeId, member: id });
+}
+
+/** `<registry>/<repository>@sha256:<digest>` → `<repository>` */
+function repositoryOf(reference: string): string {
+  const withoutDigest = reference.slice(0, reference.indexOf("@"));
+  return withoutDigest.slice(withoutDigest.indexOf("/") + 1);
+}

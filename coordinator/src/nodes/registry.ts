@@ -1,0 +1,161 @@
+import type { BeatReply, BeatRequest, RegisterReply, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import { compareFences, type Fence } from "@resontech/contracts/fence";
+import type { Meta } from "../db/meta.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { KernelRecords } from "../audit/kernel-records.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { isMemberOver } from "../kernel/decisions/member-machine.ts";
+import type { MemberRow, NodeRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
+import { AgentRefusal } from "./agent-refusal.ts";
+import type { Heartbeats } from "./heartbeats.ts";
+import type { NodeTable } from "./node-table.ts";
+
+const LEASE_MS = 30_000;
+const BEAT_INTERVAL_MS = 5_000;
+/** Beats in a row without a member that the node was told to hold, before it counts as lost there. */
+const MISSING_BEATS = 4;
+
+/** Registration, beats and what they prove. What writes runs inside a transaction. */
+export class Registry {
+  readonly #db: WriteHandle;
+  readonly #nodes: NodeTable;
+  readonly #transitions: Transitions;
+  readonly #heartbeats: Heartbeats;
+  readonly #meta: Meta;
+  readonly #records: KernelRecords;
+  readonly #clock: Clock;
+
+  constructor(parts: {
+    db: WriteHandle;
+    nodes: NodeTable;
+    transitions: Transitions;
+    heartbeats: Heartbeats;
+  }) {
+    this.#db = parts.db;
+    this.#nodes = parts.nodes;
+    this.#transitions = parts.transitions;
+    this.#heartbeats = parts.heartbeats;
+    this.#meta = parts.transitions.parts.meta;
+    this.#records = parts.transitions.parts.records;
+    this.#clock = parts.transitions.parts.clock;
+  }
+
+  /** @throws AgentRefusal `unknown_node` for one that never joined or was revoked */
+  known(nodeId: string): NodeRow {
+    const node = this.#nodes.get(nodeId);
+    if (node === undefined || node.state === "REVOKED") throw new AgentRefusal("unknown_node", `node ${nodeId} is not admitted`);
+    return node;
+  }
+
+  /** @throws AgentRefusal `stale_epoch` unless it is the epoch of the last registration */
+  current(nodeId: string, epoch: Fence): NodeRow {
+    const node = this.known(nodeId);
+    const own = epochOf(node);
+    if (own === null || compareFences(own, epoch) !== 0)
+      throw new AgentRefusal("stale_epoch", `node ${nodeId} must register again`);
+    return node;
+  }
+
+  /** A new epoch; every older one is void. What the node should hold and does not is lost there. */
+  register(nodeId: string, request: RegisterRequest): RegisterReply {
+    const node = this.known(nodeId);
+    for (const { id } of request.inventory.workers) this.#ownWorkerId(nodeId, id);
+    const now = this.#clock.now();
+    const epoch = this.#nextEpoch(node);
+    this.#nodes.register(nodeId, epoch, request, now);
+    if (node.state === "JOINED") this.#nodes.move(this.known(nodeId), "READY", now);
+    this.#heartbeats.registered(nodeId);
+    this.#records.nodeRegistered(nodeId, epoch, request.inventory.workers.length);
+    const held = new Set(request.held.map(({ member }) => member));
+    for (const member of this.#membersOn(nodeId)) {
+      if (!isExpectedHeld(member) || held.has(member.id)) continue;
+      this.#loseAtAgent(member);
+    }
+    this.#transitions.parts.commands.desiredChanged(nodeId);
+    this.#transitions.placementWanted = true;
+    return { nodeEpoch: epoch, leaseMs: this.#leaseMs(), beatIntervalMs: BEAT_INTERVAL_MS };
+  }
+
+  /** Notes the beat; what it has not named for several beats in a row is lost there. */
+  hear(nodeId: string, beat: BeatRequest): void {
+    const node = this.current(nodeId, beat.nodeEpoch);
+    if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
+    this.#heartbeats.beat(nodeId, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
+    const held = new Set(beat.held.map(({ member }) => member));
+    const missing = this.#membersOn(nodeId)
+      .filter((member) => isExpectedHeld(member) && !held.has(member.id))
+      .map(({ id }) => id);
+    for (const [id, beats] of this.#heartbeats.countMissing(nodeId, missing)) if (beats >= MISSING_BEATS) this.#lose(id);
+  }
+
+  /** Whether {@link hear} would write: most beats change no row and need no commit. */
+  isEventful(nodeId: string, beat: BeatRequest): boolean {
+    const node = this.current(nodeId, beat.nodeEpoch);
+    const held = new Set(beat.held.map(({ member }) => member));
+    return (
+      node.inventory_digest === null || this.#membersOn(nodeId).some((member) => isExpectedHeld(member) && !held.has(member.id))
+    );
+  }
+
+  beatReply(nodeId: string, beat: BeatRequest): BeatReply {
+    const node = this.known(nodeId);
+    return {
+      nonce: beat.nonce,
+      leaseMs: this.#leaseMs(),
+      desiredVersion: node.desired_version,
+      reregister: node.inventory_digest !== beat.inventoryDigest || node.boot_id !== beat.bootId,
+    };
+  }
+
+  /**
+   * The member of a request, when the fence is the one that holds.
+   * @throws AgentRefusal `stale_fence`
+   */
+  fenced(nodeId: string, memberId: string, fence: Fence): MemberRow {
+    const member = this.#transitions.parts.members.get(memberId);
+    if (member === undefined || member.node_id !== nodeId || compareFences(fence, member) !== 0 || isMemberOver(member.state))
+      throw new AgentRefusal("stale_fence", `member ${memberId} is not held under this fence`);
+    return member;
+  }
+
+  #lose(memberId: string): void {
+    const member = this.#transitions.parts.members.get(memberId);
+    if (member !== undefined) this.#loseAtAgent(member);
+  }
+
+  #loseAtAgent(member: MemberRow): void {
+    this.#transitions.revoke(member.id, member.reason === null ? { reason: "lease_lost" } : {});
+    this.#transitions.settle(member.job_id);
+  }
+
+  #membersOn(nodeId: string): MemberRow[] {
+    return this.#db
+      .prepare<[string], MemberRow>("SELECT * FROM members WHERE node_id = ? AND state NOT IN ('RELEASED', 'QUARANTINED')")
+      .all(nodeId);
+  }
+
+  #nextEpoch(node: NodeRow): Fence {
+    return { generation: this.#meta.number("generation"), counter: (node.counter ?? 0) + 1 };
+  }
+
+  /** During a planned stop agents run on until it ends. */
+  #leaseMs(): number {
+    return Math.max(LEASE_MS, this.#meta.number("maintenance-until") - this.#clock.now());
+  }
+
+  /** @throws AgentRefusal for an id that another node has, or that is not `<node>-<n>` */
+  #ownWorkerId(nodeId: string, workerId: string): void {
+    if (!workerId.startsWith(`${nodeId}-`) || !/^\d+$/.test(workerId.slice(nodeId.length + 1)))
+      throw new AgentRefusal("invalid_request", `worker ${workerId} is not named after node ${nodeId}`);
+  }
+}
+
+function epochOf({ generation, counter }: NodeRow): Fence | null {
+  return generation === null || counter === null ? null : { generation, counter };
+}
+
+/** The node has begun with it and is not yet done: an agent that does not name it has lost it. */
+function isExpectedHeld({ state, last_seq }: MemberRow): boolean {
+  return (state === "STARTING" && last_seq > 0) || state === "RUNNING" || state === "DRAINING";
+}

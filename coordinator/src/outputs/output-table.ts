@@ -1,0 +1,93 @@
+import type { WriteHandle } from "../db/open-database.ts";
+import type { JobRow, MemberRow } from "../kernel/rows.ts";
+
+/** Where the global model is, below the job's output root: HOSTED-API "Bucket layout". */
+export const MODEL_KEY = "model_out/checkpoint.pt";
+
+export type UploadRow = {
+  id: string;
+  job_id: string;
+  member_id: string;
+  generation: number;
+  counter: number;
+  bucket: string;
+  key: string;
+  s3_upload_id: string | null;
+  is_log: number;
+  size_bytes: number;
+  sha256: string;
+  part_size_bytes: number;
+  part_count: number;
+  state: "OPEN" | "COMPLETING" | "COMPLETED" | "ABORTED";
+  etags: string | null;
+  version_id: string | null;
+  etag: string | null;
+  opened_at: number;
+  closed_at: number | null;
+};
+
+/** Uploads, one row for each multipart that the coordinator ever opened for a member. */
+export class OutputTable {
+  readonly #db: WriteHandle;
+  readonly #byId;
+  readonly #model;
+  readonly #bytes;
+
+  constructor(db: WriteHandle) {
+    this.#db = db;
+    this.#byId = db.prepare<[string], UploadRow>("SELECT * FROM uploads WHERE id = ?");
+    this.#model = db
+      .prepare<[string, string, string], number>(
+        "SELECT 1 FROM uploads WHERE job_id = ? AND member_id = ? AND key = ? AND state = 'COMPLETED' LIMIT 1",
+      )
+      .pluck();
+    this.#bytes = db.prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE job_id = ?").pluck();
+  }
+
+  get(id: string): UploadRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  hasModel(job: Pick<JobRow, "id" | "output_root">, server: Pick<MemberRow, "id">): boolean {
+    return this.#model.get(job.id, server.id, `${job.output_root}/${MODEL_KEY}`) === 1;
+  }
+
+  bytesOfJob(jobId: string): number {
+    return this.#bytes.get(jobId) ?? 0;
+  }
+
+  insert(upload: UploadRow): void {
+    const columns = Object.keys(upload);
+    this.#db
+      .prepare(`INSERT INTO uploads (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")})`)
+      .run(upload);
+  }
+
+  /** Earlier tries of the same member at the same object, still open; they are aborted by whoever asks. */
+  openFor(memberId: string, key: string): UploadRow[] {
+    return this.#db
+      .prepare<[string, string], UploadRow>("SELECT * FROM uploads WHERE member_id = ? AND key = ? AND state = 'OPEN'")
+      .all(memberId, key);
+  }
+
+  /** Uploads that a crash may have left between our row and the object store. */
+  unfinished(): UploadRow[] {
+    return this.#db
+      .prepare<[], UploadRow>("SELECT * FROM uploads WHERE state = 'COMPLETING' OR (state = 'OPEN' AND s3_upload_id IS NULL)")
+      .all();
+  }
+
+  /** Compare-and-set on the state; false when it has moved on. */
+  move(
+    id: string,
+    from: UploadRow["state"],
+    to: UploadRow["state"],
+    change: Partial<Pick<UploadRow, "s3_upload_id" | "etags" | "version_id" | "etag" | "closed_at">> = {},
+  ): boolean {
+    const assignments = Object.keys(change).map((column) => `, ${column} = @${column}`);
+    const { changes } = this.#db
+      .prepare(`UPDATE uploads SET state = @to${assignments.join("")} WHERE id = @id AND state = @from`)
+      .run({ ...change, id, from, to });
+    return changes === 1;
+  }
+}

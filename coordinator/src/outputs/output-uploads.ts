@@ -1,0 +1,272 @@
+import { randomUUID } from "node:crypto";
+import type {
+  OutputCompleteReply,
+  OutputCompleteRequest,
+  OutputOpenReply,
+  OutputOpenRequest,
+  OutputPartsReply,
+  OutputPartsRequest,
+} from "@resontech/contracts/agent-protocol";
+import type { Fence } from "@resontech/contracts/fence";
+import { committer } from "@resontech/audit/producer";
+import type { AuditGate } from "../audit-ports.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import { mayMemberWrite } from "../kernel/decisions/member-machine.ts";
+import { newId } from "../kernel/ids.ts";
+import type { MemberRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
+import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import type { Registry } from "../nodes/registry.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import type { VolumeSync } from "../storage/volume-sync.ts";
+import { multipartEtag } from "./decisions/multipart-etag.ts";
+import { outputKey } from "./decisions/output-key.ts";
+import { partPlan, urlLifeS } from "./decisions/part-plan.ts";
+import { MODEL_KEY, type OutputTable, type UploadRow } from "./output-table.ts";
+
+const FOLDER_OF_MODELS = MODEL_KEY.slice(0, MODEL_KEY.indexOf("/"));
+
+export type OutputParts = {
+  commit: GroupCommit;
+  gate: AuditGate;
+  transitions: Transitions;
+  outputs: OutputTable;
+  registry: Registry;
+  store: ObjectStore;
+  volume: Pick<VolumeSync, "durable">;
+};
+
+/**
+ * Outputs, each a multipart that the coordinator creates, presigns by part and completes itself. A fence is checked in the
+ * transaction that opens an upload, in the one that names it, and in the one that decides to complete it: a member whose
+ * authority was withdrawn in between can finish nothing.
+ */
+export class OutputUploads {
+  readonly #parts: OutputParts;
+  readonly #completing = new Map<string, Promise<OutputCompleteReply>>();
+
+  constructor(parts: OutputParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable */
+  async open(nodeId: string, request: OutputOpenRequest): Promise<OutputOpenReply> {
+    const { commit, outputs, store, transitions } = this.#parts;
+    const parts = partPlan(request.sizeBytes);
+    if (parts === null) throw new AgentRefusal("not_allowed", `${request.sizeBytes} bytes are more than an object can hold`);
+    const upload = await commit.run(() => this.#insert(nodeId, request, parts));
+    await this.#logOpening(nodeId, upload);
+    const s3UploadId = await store.createUpload(upload.bucket, upload.key, "application/octet-stream");
+    const isCurrent = await commit.run(() => {
+      const moved = outputs.move(upload.id, "OPEN", "OPEN", { s3_upload_id: s3UploadId });
+      if (moved) transitions.progress(transitions.parts.members.get(upload.member_id)!);
+      return moved;
+    });
+    if (!isCurrent) {
+      await store.abortUpload(upload.bucket, upload.key, s3UploadId);
+      throw new AgentRefusal("stale_fence", `member ${upload.member_id} lost its fence`);
+    }
+    const numbers = Array.from({ length: parts.partCount }, (_, at) => at + 1);
+    return {
+      upload: upload.id,
+      partSizeBytes: parts.partSizeBytes,
+      urls: await this.#presign({ ...upload, s3_upload_id: s3UploadId }, numbers),
+    };
+  }
+
+  /** Fresh URLs; asking is a sign of life. @throws AgentRefusal */
+  async parts(nodeId: string, request: OutputPartsRequest): Promise<OutputPartsReply> {
+    const { commit, transitions } = this.#parts;
+    const upload = await commit.run(() => {
+      const member = this.#writer(nodeId, request.member, request.fence);
+      const open = this.#uploadOf(member, request.upload, ["OPEN"]);
+      if (!request.parts.every((number) => number <= open.part_count))
+        throw new AgentRefusal("not_allowed", `upload ${open.id} has ${open.part_count} parts`);
+      transitions.progress(member);
+      return open;
+    });
+    return { urls: await this.#presign(upload, request.parts) };
+  }
+
+  /** Safe to repeat. @throws AgentRefusal */
+  async complete(nodeId: string, request: OutputCompleteRequest): Promise<OutputCompleteReply> {
+    const upload = await this.#parts.commit.run(() => this.#decideCompletion(nodeId, request));
+    return upload.state === "COMPLETED" ? { versionId: upload.version_id } : this.#finish(upload);
+  }
+
+  /** What a crash left between our row and the object store: completed again, or taken back. */
+  async recover(): Promise<void> {
+    for (const upload of this.#parts.outputs.unfinished()) {
+      if (upload.state === "COMPLETING") await this.#finish(upload).catch(() => null);
+      else await this.#discardUnnamed(upload);
+    }
+  }
+
+  #insert(nodeId: string, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
+    const { transitions, outputs } = this.#parts;
+    const { clock, jobs, commands } = transitions.parts;
+    const member = this.#writer(nodeId, request.member, request.fence);
+    const job = jobs.get(member.job_id)!;
+    const isLog = request.log ?? false;
+    const key = outputKey(
+      { role: member.role, memberId: member.id, fence: request.fence, jobId: job.id, outputRoot: job.output_root },
+      request.key,
+      isLog,
+    );
+    if (key === null) throw new AgentRefusal("not_allowed", `member ${member.id} may not write ${request.key}`);
+    // An answer that got lost: the newer try stands alone.
+    for (const { id } of outputs.openFor(member.id, key)) {
+      outputs.move(id, "OPEN", "ABORTED", { closed_at: clock.now() });
+      commands.abortUpload(id);
+    }
+    const upload: UploadRow = {
+      id: newId("up"),
+      job_id: job.id,
+      member_id: member.id,
+      generation: member.generation,
+      counter: member.counter,
+      bucket: job.bucket,
+      key,
+      s3_upload_id: null,
+      is_log: Number(isLog),
+      size_bytes: request.sizeBytes,
+      sha256: request.sha256,
+      part_size_bytes: parts.partSizeBytes,
+      part_count: parts.partCount,
+      state: "OPEN",
+      etags: null,
+      version_id: null,
+      etag: null,
+      opened_at: clock.now(),
+      closed_at: null,
+    };
+    outputs.insert(upload);
+    return upload;
+  }
+
+  #decideCompletion(nodeId: string, request: OutputCompleteRequest): UploadRow {
+    const { outputs, transitions, registry } = this.#parts;
+    const held = registry.fenced(nodeId, request.member, request.fence);
+    const upload = this.#uploadOf(held, request.upload, ["OPEN", "COMPLETING", "COMPLETED"]);
+    if (upload.state !== "OPEN") return upload;
+    this.#writer(nodeId, request.member, request.fence);
+    const etags = request.etags.map((etag) => etag.replaceAll('"', ""));
+    if (etags.length !== upload.part_count)
+      throw new AgentRefusal("not_allowed", `upload ${upload.id} has ${upload.part_count} parts, not ${etags.length}`);
+    outputs.move(upload.id, "OPEN", "COMPLETING", { etags: JSON.stringify(etags) });
+    transitions.progress(held);
+    return outputs.get(upload.id)!;
+  }
+
+  /** One at a time for each upload, however often it is asked for. */
+  #finish(upload: UploadRow): Promise<OutputCompleteReply> {
+    const running = this.#completing.get(upload.id);
+    if (running !== undefined) return running;
+    const finishing = this.#completeInStore(upload).finally(() => this.#completing.delete(upload.id));
+    this.#completing.set(upload.id, finishing);
+    return finishing;
+  }
+
+  async #completeInStore(upload: UploadRow): Promise<OutputCompleteReply> {
+    const { commit, outputs, store, transitions, volume } = this.#parts;
+    const etags = JSON.parse(upload.etags!) as string[];
+    const stored = await this.#completeOnce(upload, etags);
+    if (stored === null || stored.sizeBytes !== upload.size_bytes) {
+      if (stored !== null) await store.remove(upload.bucket, upload.key, stored.versionId);
+      await commit.run(() => outputs.move(upload.id, "COMPLETING", "ABORTED", { closed_at: transitions.parts.clock.now() }));
+      throw new AgentRefusal("not_found", `upload ${upload.id} did not yield ${upload.size_bytes} bytes; open it again`);
+    }
+    await volume.durable();
+    await commit.run(() => this.#recordStored(upload, stored));
+    return { versionId: stored.versionId };
+  }
+
+  /** Null when the store knows nothing of it. An upload that a crash had completed already is known by the ETag of its parts. */
+  async #completeOnce(upload: UploadRow, etags: readonly string[]) {
+    const { store } = this.#parts;
+    const { bucket, key, s3_upload_id } = upload;
+    const parts = etags.map((etag, at) => ({ partNumber: at + 1, etag }));
+    try {
+      return await store.completeUpload(bucket, key, s3_upload_id!, parts);
+    } catch (error) {
+      const current = await store.stat(bucket, key);
+      const expected = multipartEtag(etags);
+      if (current !== null && expected !== null && current.etag === expected) return current;
+      const isOpen = (await store.listUploads(bucket, key)).some(({ uploadId }) => uploadId === s3_upload_id);
+      if (!isOpen) return null;
+      throw error;
+    }
+  }
+
+  #recordStored(upload: UploadRow, stored: { versionId: string; etag: string }): void {
+    const { outputs, transitions } = this.#parts;
+    const { clock, members, records, jobs } = transitions.parts;
+    const isNew = outputs.move(upload.id, "COMPLETING", "COMPLETED", {
+      version_id: stored.versionId,
+      etag: stored.etag,
+      closed_at: clock.now(),
+    });
+    if (!isNew) return;
+    const member = members.get(upload.member_id)!;
+    const root = `${jobs.get(upload.job_id)!.output_root}/${FOLDER_OF_MODELS}/`;
+    records.output(
+      {
+        ...{ job: upload.job_id, member: upload.member_id, node: member.node_id, bucket: upload.bucket, key: upload.key },
+        ...{ fence: fenceOf(upload), sizeBytes: upload.size_bytes, sha256: upload.sha256 },
+      },
+      upload.key.startsWith(root),
+    );
+    transitions.progress(member);
+  }
+
+  /** The store may have opened one that we never learnt the id of. */
+  async #discardUnnamed(upload: UploadRow): Promise<void> {
+    const { commit, outputs, store, transitions } = this.#parts;
+    for (const { key, uploadId } of await store.listUploads(upload.bucket, upload.key))
+      if (key === upload.key) await store.abortUpload(upload.bucket, key, uploadId);
+    await commit.run(() => outputs.move(upload.id, "OPEN", "ABORTED", { closed_at: transitions.parts.clock.now() }));
+  }
+
+  #writer(nodeId: string, memberId: string, fence: Fence): MemberRow {
+    const member = this.#parts.registry.fenced(nodeId, memberId, fence);
+    if (!mayMemberWrite(member.state)) throw new AgentRefusal("not_allowed", `member ${memberId} is past its outputs`);
+    return member;
+  }
+
+  #uploadOf(member: MemberRow, uploadId: string, states: readonly UploadRow["state"][]): UploadRow {
+    const upload = this.#parts.outputs.get(uploadId);
+    if (upload === undefined || upload.member_id !== member.id || !states.includes(upload.state))
+      throw new AgentRefusal("not_found", `member ${member.id} has no such upload`);
+    if (upload.generation !== member.generation || upload.counter !== member.counter)
+      throw new AgentRefusal("stale_fence", `upload ${uploadId} is of an older fence`);
+    return upload;
+  }
+
+  #presign(upload: UploadRow, numbers: readonly number[]): Promise<string[]> {
+    const { bucket, key, s3_upload_id, size_bytes } = upload;
+    if (s3_upload_id === null) throw new AgentRefusal("not_found", `upload ${upload.id} is not open yet`);
+    const lifeS = urlLifeS(size_bytes);
+    return Promise.all(numbers.map((number) => this.#parts.store.presignPart(bucket, key, s3_upload_id, number, lifeS)));
+  }
+
+  async #logOpening(nodeId: string, upload: UploadRow): Promise<void> {
+    const commit = committer();
+    await this.#parts.gate.fact(
+      {
+        type: "model.output.open",
+        op: randomUUID(),
+        actor: { sub: nodeId, kind: "node" },
+        object: { kind: "object", id: commit("object.id", `${upload.bucket}/${upload.key}`) },
+        detail: {
+          ...{ ...fenceOf(upload), node: nodeId, member: upload.member_id, job: upload.job_id },
+          ...{ bytes: upload.size_bytes, parts: upload.part_count, ttl_s: urlLifeS(upload.size_bytes) },
+        },
+      },
+      commit.disclosures,
+    );
+  }
+}
+
+function fenceOf({ generation, counter }: UploadRow): Fence {
+  return { generation, counter };
+}

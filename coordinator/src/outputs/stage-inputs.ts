@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { StageReply, StageRequest } from "@resontech/contracts/agent-protocol";
+import { committer } from "@resontech/audit/producer";
+import type { AuditGate } from "../audit-ports.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { inputRows, type StageableInput } from "../kernel/desired-set.ts";
+import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
+import type { JobRow, MemberRow } from "../kernel/rows.ts";
+import type { JobTable } from "../kernel/job-table.ts";
+import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import type { Registry } from "../nodes/registry.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+
+/** Presigned GETs live an hour: HOSTED-API "Bucket layout". */
+const URL_LIFE_S = 3_600;
+
+export type StageParts = { db: WriteHandle; gate: AuditGate; jobs: JobTable; registry: Registry; store: ObjectStore };
+
+/** URLs for one member's inputs, each to the version that was accepted. An agent's data access is gated here, where its URL is made. */
+export class InputStaging {
+  readonly #parts: StageParts;
+
+  constructor(parts: StageParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL exists */
+  async stage(nodeId: string, { member: id, fence }: StageRequest): Promise<StageReply> {
+    const { db, jobs, registry, store } = this.#parts;
+    const member = this.#mayStage(nodeId, id, fence);
+    const job = jobs.get(member.job_id)!;
+    const inputs = inputRows(db, job.id, member);
+    await Promise.all(inputs.map((input) => this.#logAccess(nodeId, job, member, input)));
+    // The fence may have moved while the log was written.
+    registry.fenced(nodeId, id, fence);
+    const urls = await Promise.all(
+      inputs.map(async (input) => ({
+        id: input.id,
+        url: await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S),
+      })),
+    );
+    return { urls, expiresInS: URL_LIFE_S };
+  }
+
+  #mayStage(nodeId: string, id: string, fence: StageRequest["fence"]): MemberRow {
+    const member = this.#parts.registry.fenced(nodeId, id, fence);
+    if (member.desired !== "run" || !isMemberWorking(member.state))
+      throw new AgentRefusal("not_allowed", `member ${id} has nothing to stage any more`);
+    return member;
+  }
+
+  async #logAccess(nodeId: string, job: JobRow, member: MemberRow, input: StageableInput): Promise<void> {
+    const commit = committer();
+    await this.#parts.gate.fact(
+      {
+        type: "data.stage",
+        op: randomUUID(),
+        actor: { sub: nodeId, kind: "node" },
+        on_behalf_of: job.user_id,
+        object: { kind: "object", id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`) },
+        detail: {
+          ...{ generation: member.generation, counter: member.counter, node: nodeId, member: member.id },
+          ...{ job: job.id, bytes: input.size_bytes, ttl_s: URL_LIFE_S },
+        },
+      },
+      commit.disclosures,
+    );
+  }
+}
