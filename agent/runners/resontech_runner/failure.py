@@ -1,5 +1,6 @@
 """From what was seen when a run broke to one reason of contracts/src/job-reasons.ts."""
 
+import re
 from dataclasses import dataclass
 from typing import Optional
 
@@ -10,6 +11,9 @@ _USER_FRAMES = ("/custom/",)
 _MEMORY = ("OutOfMemoryError", "CUDA out of memory", "MemoryError", "DefaultCPUAllocator: not enough memory")
 _DISK = ("No space left on device", "Errno 28", "Disk quota exceeded")
 _CONFIG = ("ConfigError", "UnsafeComponentError", "ComponentNotAuthorized", "JSONDecodeError")
+
+# nvflare 2.9.0 fuel/utils/json_scanner.py: "Error processing '…' in element '…': path: '…', exception: 'KeyError: …'"
+_WRAPPED = re.compile(r"exception: '(.*?) ?'$")
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,12 @@ def _reason_in(text: str) -> Optional[str]:
 
 
 def _headline(text: str) -> str:
-    """The last line of a traceback: what was raised."""
+    """The last line of a traceback: what was raised; out of NVFlare's ConfigError, what it wraps."""
     lines = text.strip().splitlines()
-    return lines[-1][:500] if lines else ""
+    if not lines:
+        return ""
+    wrapped = _WRAPPED.search(lines[-1])
+    return (wrapped.group(1) if wrapped else lines[-1])[:500]
 
 
 def _last(tracebacks: list[str]) -> Optional[str]:

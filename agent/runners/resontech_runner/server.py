@@ -45,7 +45,8 @@ class ServerRun:
         self._rounds = RoundTracker(num_rounds=spec.num_rounds)
         self._site_errors: deque[SiteError] = deque(maxlen=16)
         self._fatal: Optional[str] = None
-        self._run_ended: Optional[bool] = None
+        self._run_over = False
+        self._broken = False
         self._oom_before = oom_kills()
         self._log = open(layout.training_log, "ab", buffering=0)
         self._model: Optional[ModelFile] = None
@@ -117,7 +118,7 @@ class ServerRun:
         while not self._stop.is_set():
             for entry in self._journal.read():
                 self._take(entry)
-            if self._run_ended is not None:
+            if self._run_over:
                 return self._conclude()
             if self._server.exit_code() is not None:
                 return self._fail_with("the federation server ended")
@@ -128,7 +129,7 @@ class ServerRun:
                 if status is not None and _is_over(status):
                     for entry in self._journal.read():
                         self._take(entry)
-                    return self._conclude() if self._run_ended is not None else self._fail_with(f"NVFlare ended the job: {status}")
+                    return self._conclude() if self._run_over else self._fail_with(f"NVFlare ended the job: {status}")
             self._stop.wait(_POLL_S)
         return self._abort(submitter, job)
 
@@ -150,8 +151,10 @@ class ServerRun:
         elif kind == "fatal":
             self._fatal = self._fatal or entry["text"]
         elif kind == "run-ended":
-            self._tell(self._rounds.finished())
-            self._run_ended = bool(entry.get("aborted")) or self._fatal is not None
+            self._broken = bool(entry.get("aborted")) or self._fatal is not None
+            self._run_over = True
+            if not self._broken:
+                self._tell(self._rounds.finished())
 
     def _tell(self, facts: list[RoundFact]) -> None:
         for fact in facts:
@@ -177,7 +180,7 @@ class ServerRun:
         return settled_model(path)
 
     def _conclude(self) -> int:
-        if self._run_ended:
+        if self._broken:
             return self._fail_with(self._fatal or "the run was aborted")
         model = self._final_model()
         if model is None:
@@ -199,12 +202,12 @@ class ServerRun:
             submitter.abort(job)
         except Exception as error:
             print(f"NVFlare would not abort: {error}", flush=True)
+        # The run's end is the last that user code in this job can take part in; NVFlare's own wind-down takes seconds more.
         deadline = time.monotonic() + _ABORT_GRACE_S
-        while time.monotonic() < deadline:
-            status = _status_or_none(submitter, job)
-            if status is None or _is_over(status):
+        while time.monotonic() < deadline and self._server.exit_code() is None:
+            if any(entry["kind"] == "run-ended" for entry in self._journal.read()):
                 break
-            time.sleep(0.2)
+            time.sleep(_POLL_S)
         return STOPPED
 
     def _still_going(self) -> bool:

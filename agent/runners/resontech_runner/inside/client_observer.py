@@ -16,7 +16,9 @@ from ..events import LineLog
 from . import reports
 from .log_tap import LogTap
 
-_SEND_INTERVAL_S = 0.5
+# Lines that come in a burst travel together.
+_GATHER_S = 0.05
+_RETRY_S = 0.5
 _SEND_TIMEOUT_S = 5.0
 _FLUSH_TIMEOUT_S = 10.0
 _MAX_QUEUED = 10_000
@@ -35,11 +37,13 @@ class ClientObserver(Widget):
         self._sending = threading.Lock()
         self._engine = None
         self._expect_task()
+        self._waiting = threading.Event()
         self._over = threading.Event()
 
     def _on_metric(self, value: str) -> None:
         if len(self._queue) < _MAX_QUEUED:
             self._queue.append(value)
+            self._waiting.set()
         else:
             self._dropped += 1
 
@@ -58,6 +62,7 @@ class ClientObserver(Widget):
             self._expect_task()
         elif event_type == EventType.END_RUN:
             self._over.set()
+            self._waiting.set()
             self._journal.append("run-ended")
 
     def _expect_task(self) -> None:
@@ -74,7 +79,10 @@ class ClientObserver(Widget):
             self._send({reports.ERROR: {"code": str(self._code), "text": text}})
 
     def _send_steadily(self) -> None:
-        while not self._over.wait(_SEND_INTERVAL_S):
+        while not self._over.is_set():
+            if self._waiting.wait(_RETRY_S):
+                self._waiting.clear()
+                self._over.wait(_GATHER_S)
             self._send_queued()
 
     def _flush(self) -> None:
