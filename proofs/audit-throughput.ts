@@ -2,30 +2,17 @@
  * How many events a second auditd makes durable, beside what the same disk can sync, in the same run.
  * One producer keeps a number of events under way; latency is from the call to the durable acknowledgement.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  closeSync,
-  fdatasyncSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, fdatasyncSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportLog } from "@resontech/audit/export";
 import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
-const AUDITD = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
 const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/audit/verifier"));
 const MEASURE_MS = 10_000;
 const IN_FLIGHT = 256;
@@ -34,12 +21,12 @@ const CHECKPOINT_EVENTS = 20;
 const RAW_SYNCS = 2_000;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  const root = mkdtempSync(join(tmpdir(), "rta-"));
+  const root = temporaryRoot();
   let auditd: ChildProcess | null = null;
   try {
     progress("the disk alone");
     const rawSyncsPerS = measureRawSyncs(root);
-    const config = makeConfig(root);
+    const config = makeAuditdConfig(root);
     auditd = await startAuditd(root, config);
     const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
     progress("one event at a time");
@@ -94,32 +81,6 @@ function measureRawSyncs(root: string): number {
   const seconds = (performance.now() - startedAt) / 1000;
   closeSync(fd);
   return RAW_SYNCS / seconds;
-}
-
-function makeConfig(root: string): AuditdConfig {
-  mkdirSync(join(root, "run"));
-  chmodSync(join(root, "run"), 0o750);
-  return {
-    origin: "proof.audit.proof/2026",
-    logDir: join(root, "log"),
-    keyFile: join(root, "key"),
-    policyFile: join(root, "audit.policy"),
-    producers: [{ name: "coordinator-gate", family: "coordinator", socket: join(root, "run/gate.sock"), gid: null }],
-    segmentBytes: 16_777_216,
-    ballastBytes: 0,
-    ballastStepBytes: 67_108_864,
-    checkpointMs: 500,
-    heartbeatMs: 60_000,
-    logLevel: "info",
-  };
-}
-
-async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {
-  const file = join(root, "auditd.json");
-  writeFileSync(file, JSON.stringify(config));
-  const init = spawnSync(process.execPath, [AUDITD, "init", "--config", file], { encoding: "utf8" });
-  if (init.status !== 0) throw new Error(`init: ${init.stderr}`);
-  return spawn(process.execPath, [AUDITD, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 /** What every API call with an effect writes: one `requested`, one outcome; each event is timed. */

@@ -327,7 +327,7 @@ export const EVENT_CATALOGUE = {
     "Once a minute: the last sequence number of each producer.",
     Type.Object(
       {
-        producers: Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: 64 }),
+        producers: Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: 200 }),
         open_operations: Count,
       },
       closed,

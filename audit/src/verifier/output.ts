@@ -45,8 +45,8 @@ export function renderText(report: Report): string {
   for (const [type, count] of Object.entries(types)) lines.push(`             ${String(count).padStart(8)}  ${type}`);
   lines.push("");
   for (const name of VERDICTS) {
-    const { result, reason, index } = verdicts[name];
-    lines.push(`${name.padEnd(13)}${result.padEnd(15)}${index === undefined ? "" : `entry ${index}: `}${reason}`);
+    const { verdict, reason, index } = verdicts[name];
+    lines.push(`${name.padEnd(13)}${verdict.padEnd(15)}${index === undefined ? "" : `entry ${index}: `}${reason}`);
   }
   if (refused !== null) lines.push("", `REFUSED      ${refused}`);
   return `${lines.map(escapeText).join("\n")}\n`;

@@ -4,7 +4,7 @@ export const VERDICTS = ["SIGNATURE", "INTEGRITY", "APPEND-ONLY", "WITNESSED", "
 export type VerdictName = (typeof VERDICTS)[number];
 
 export type Verdict = {
-  result: "PASS" | "FAIL" | "NOT CHECKED" | "SELF-ASSERTED";
+  verdict: "PASS" | "FAIL" | "NOT CHECKED" | "SELF-ASSERTED";
   reason: string;
   /** First leaf concerned. */
   index?: number;
@@ -20,21 +20,21 @@ export const EXIT_NOT_CHECKED = 65;
  */
 export function exitCode(verdicts: Verdicts, refused: boolean, required: readonly VerdictName[]): number {
   if (refused) return EXIT_REFUSED;
-  const failures = VERDICTS.reduce((mask, name, bit) => (verdicts[name].result === "FAIL" ? mask | (1 << bit) : mask), 0);
+  const failures = VERDICTS.reduce((mask, name, bit) => (verdicts[name].verdict === "FAIL" ? mask | (1 << bit) : mask), 0);
   if (failures !== 0) return failures;
   const isOpen =
-    VERDICTS.some((name) => verdicts[name].result === "SELF-ASSERTED") ||
-    required.some((name) => verdicts[name].result !== "PASS");
+    VERDICTS.some((name) => verdicts[name].verdict === "SELF-ASSERTED") ||
+    required.some((name) => verdicts[name].verdict !== "PASS");
   return isOpen ? EXIT_NOT_CHECKED : 0;
 }
 
 const LATER = "part of a later release of this verifier; this release does not judge it";
 
 export function notCheckedYet(): Verdicts {
-  const later: Verdict = { result: "NOT CHECKED", reason: LATER };
+  const later: Verdict = { verdict: "NOT CHECKED", reason: LATER };
   return {
-    SIGNATURE: { result: "NOT CHECKED", reason: "the input was refused before" },
-    INTEGRITY: { result: "NOT CHECKED", reason: "the input was refused before" },
+    SIGNATURE: { verdict: "NOT CHECKED", reason: "the input was refused before" },
+    INTEGRITY: { verdict: "NOT CHECKED", reason: "the input was refused before" },
     "APPEND-ONLY": later,
     WITNESSED: later,
     COMPLETENESS: later,

@@ -50,15 +50,15 @@ export async function verify({ bundle, policy, onProgress }: VerifyOptions): Pro
     const checkpoint = parseCheckpoint(await reader.member("checkpoint", MAX_NOTE_BYTES));
     report.checkpoint = { origin: checkpoint.origin, size: checkpoint.size, root: checkpoint.root.toString("base64") };
     report.verdicts.SIGNATURE = judgeSignature(checkpoint, trusted);
-    if (trusted === null) report.verdicts.WITNESSED = { result: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" };
+    if (trusted === null) report.verdicts.WITNESSED = { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" };
     report.verdicts.INTEGRITY = await judgeIntegrity(reader, checkpoint, report, onProgress);
     await reader.end();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     report.refused = error.message;
-    if (report.verdicts.INTEGRITY.result !== "FAIL")
+    if (report.verdicts.INTEGRITY.verdict !== "FAIL")
       report.verdicts.INTEGRITY = {
-        result: "FAIL",
+        verdict: "FAIL",
         reason: "the export could not be read to its end",
         index: report.entriesRead,
       };
@@ -72,25 +72,25 @@ export async function verify({ bundle, policy, onProgress }: VerifyOptions): Pro
 function judgeSignature(checkpoint: SignedCheckpoint, policy: Policy | null): Verdict {
   if (policy === null)
     return {
-      result: "SELF-ASSERTED",
+      verdict: "SELF-ASSERTED",
       reason: "no policy was given (--policy FILE), so no key is known that did not come with the log",
     };
   const keys = policy.logs.filter(({ name }) => name === checkpoint.origin);
-  if (keys.length === 0) return { result: "FAIL", reason: `the policy has no key for the origin ${checkpoint.origin}` };
+  if (keys.length === 0) return { verdict: "FAIL", reason: `the policy has no key for the origin ${checkpoint.origin}` };
   let unknownKinds = 0;
   for (const key of keys) {
     const lines = checkpoint.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
-    if (lines.length === 0) return { result: "FAIL", reason: `the checkpoint lacks the signature of key ${key.keyId}` };
+    if (lines.length === 0) return { verdict: "FAIL", reason: `the checkpoint lacks the signature of key ${key.keyId}` };
     const results = lines.map((line) => isSignedBy(checkpoint, line, key));
-    if (results.includes(false)) return { result: "FAIL", reason: `the signature of key ${key.keyId} does not verify` };
+    if (results.includes(false)) return { verdict: "FAIL", reason: `the signature of key ${key.keyId} does not verify` };
     if (results.includes(null)) unknownKinds += 1;
   }
   if (unknownKinds > 0)
     return {
-      result: "NOT CHECKED",
+      verdict: "NOT CHECKED",
       reason: `${unknownKinds} of ${keys.length} keys are of a kind that this release can't check`,
     };
-  return { result: "PASS", reason: `signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists` };
+  return { verdict: "PASS", reason: `signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists` };
 }
 
 /** Every entry is hashed again, every tile compared, and the root computed from the entries alone. */
@@ -118,11 +118,11 @@ async function judgeIntegrity(
   if (failure !== null) return failure;
   if (!tree.root().equals(checkpoint.root))
     return {
-      result: "FAIL",
+      verdict: "FAIL",
       reason: "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state",
       index: 0,
     };
-  return { result: "PASS", reason: `${report.entriesRead} entries hashed again; their root is the checkpoint's` };
+  return { verdict: "PASS", reason: `${report.entriesRead} entries hashed again; their root is the checkpoint's` };
 }
 
 function readEntries(content: Buffer, file: ExpectedFile, tree: VerifierTree, report: Report): Verdict | null {
@@ -168,7 +168,7 @@ function compareTile(content: Buffer, file: ExpectedFile, tree: VerifierTree): V
 }
 
 function fail(index: number, reason: string): Verdict {
-  return { result: "FAIL", reason, index };
+  return { verdict: "FAIL", reason, index };
 }
 
 async function* observed(stream: AsyncIterable<Buffer>, digest: { update: (chunk: Buffer) => unknown }): AsyncGenerator<Buffer> {

@@ -58,12 +58,12 @@ t.test("a sound export passes under the host's Node, and any flipped bit does no
   t.equal(sound.status, 0, sound.stderr);
   t.match(JSON.parse(sound.stdout), {
     verdicts: {
-      SIGNATURE: { result: "PASS" },
-      INTEGRITY: { result: "PASS" },
-      "APPEND-ONLY": { result: "NOT CHECKED" },
-      WITNESSED: { result: "NOT CHECKED" },
-      COMPLETENESS: { result: "NOT CHECKED" },
-      DISCLOSURES: { result: "NOT CHECKED" },
+      SIGNATURE: { verdict: "PASS" },
+      INTEGRITY: { verdict: "PASS" },
+      "APPEND-ONLY": { verdict: "NOT CHECKED" },
+      WITNESSED: { verdict: "NOT CHECKED" },
+      COMPLETENESS: { verdict: "NOT CHECKED" },
+      DISCLOSURES: { verdict: "NOT CHECKED" },
     },
     refused: null,
     policySha256,

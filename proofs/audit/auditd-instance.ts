@@ -1,0 +1,40 @@
+/** A real auditd of a proof's own. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+
+const AUDITD = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
+
+/** Short: a socket's path may have 107 bytes. */
+export function temporaryRoot(): string {
+  return mkdtempSync(join(tmpdir(), "rta-"));
+}
+
+export function makeAuditdConfig(root: string): AuditdConfig {
+  mkdirSync(join(root, "run"));
+  chmodSync(join(root, "run"), 0o750);
+  return {
+    origin: "proof.audit.proof/2026",
+    logDir: join(root, "log"),
+    keyFile: join(root, "key"),
+    policyFile: join(root, "audit.policy"),
+    producers: [{ name: "coordinator-gate", family: "coordinator", socket: join(root, "run/gate.sock"), gid: null }],
+    segmentBytes: 16_777_216,
+    ballastBytes: 0,
+    ballastStepBytes: 67_108_864,
+    checkpointMs: 500,
+    heartbeatMs: 60_000,
+    logLevel: "info",
+  };
+}
+
+export async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {
+  const file = join(root, "auditd.json");
+  writeFileSync(file, JSON.stringify(config));
+  const init = spawnSync(process.execPath, [AUDITD, "init", "--config", file], { encoding: "utf8" });
+  if (init.status !== 0) throw new Error(`init: ${init.stderr}`);
+  return spawn(process.execPath, [AUDITD, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
+}
