@@ -1,10 +1,10 @@
 """Make the sample data: scikit-learn's 1,797 handwritten digits as two shards and a held-out set.
 
-usage: make_shards.py OUT_DIR  →  OUT_DIR/shards/site-{1,2}.zip, OUT_DIR/heldout.npz
+usage: make_shards.py --out DIR  →  DIR/shards/site-{1,2}.zip, DIR/held_out.npz
 """
 
+import argparse
 import io
-import sys
 import zipfile
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def main(out_dir: Path) -> None:
     labels = digits.target[order].astype(np.uint8)
 
     (out_dir / "shards").mkdir(parents=True, exist_ok=True)
-    (out_dir / "heldout.npz").write_bytes(npz_bytes(images[:HELD_OUT], labels[:HELD_OUT]))
+    (out_dir / "held_out.npz").write_bytes(npz_bytes(images[:HELD_OUT], labels[:HELD_OUT]))
     for index, rows in enumerate(np.array_split(np.arange(HELD_OUT, len(labels)), SHARDS), start=1):
         target = out_dir / "shards" / f"site-{index}.zip"
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -39,6 +39,6 @@ def main(out_dir: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, required=True)
+    main(parser.parse_args().out)
