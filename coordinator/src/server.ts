@@ -1,0 +1,109 @@
+/**
+ * The coordinator's process: reads its configuration, opens the parts in the order that makes a restart safe, listens, and on a
+ * signal takes them down the other way round: HTTP and control first, then bus and timers, then audit and database.
+ *
+ *     node server.ts --config /etc/…/coordinator.json
+ */
+import { parseArgs } from "node:util";
+import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import closeWithGrace from "close-with-grace";
+import type { Logger } from "pino";
+import manifest from "../package.json" with { type: "json" };
+import { buildApp } from "./app.ts";
+import { ControlServer } from "./control/control-server.ts";
+import { controlHandler } from "./control/verbs.ts";
+import { makeLogger } from "./http/logger.ts";
+import type { ReadinessChecks } from "./http/routes/health.ts";
+import { BucketKeys } from "./identity/bucket-keys.ts";
+import { RegistryPasswords } from "./identity/registry-passwords.ts";
+import { RegistryTokens } from "./identity/registry-tokens.ts";
+import type { KernelAlarms } from "./kernel/build-kernel.ts";
+import { type Core, openCore } from "./kernel/open-core.ts";
+import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
+import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
+import { S3Transport } from "./storage/s3-transport.ts";
+import { S3Users } from "./storage/s3-users.ts";
+import { VolumeSync } from "./storage/volume-sync.ts";
+
+/** Longest orderly stop; what is left then is ended by the exit, and finished by the next start. */
+const STOP_MS = 15_000;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { config: { type: "string" } } });
+  if (values.config === undefined) throw new TypeError("usage: server --config FILE");
+  const config = readConfig(values.config);
+  const logger = makeLogger(config.logLevel);
+  const parts = await openParts(config, readSecrets(config), logger);
+  closeWithGrace({ delay: STOP_MS, logger }, async ({ signal, err }) => {
+    if (err !== undefined) logger.fatal({ err }, "stopping after an error");
+    else logger.info({ signal }, "stopping");
+    await parts[Symbol.asyncDispose]();
+  });
+  logger.info({ address: config.publicUrl, version: manifest.version }, "listening");
+}
+
+async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Logger): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const { endpoint, region, caFile, volumePath, bucketQuotaBytes } = config.s3;
+  const transport = stack.use(new S3Transport({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }));
+  const store = new S3ObjectStore(transport);
+  const volume = new VolumeSync(volumePath);
+  const now = () => Date.now();
+  const passwords = new RegistryPasswords(now);
+  const core = stack.use(
+    await openCore({ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) }),
+  );
+  const { read, commit, gate, record, kernel, joinTokens } = core;
+  const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport) });
+  await bucketKeys.sweep();
+
+  const app = await buildApp({
+    ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
+    s3: { endpoint, region },
+    images: config.images,
+    workers: () => kernel.workersStats().workers,
+    catalogue: () => kernel.catalogue(),
+    join: (request, source) => joinTokens.join(request, source),
+    registry: { passwords, tokens: new RegistryTokens({ service: config.registry.service, ...secrets.registryToken, now }) },
+    readiness: readinessOf(core, store),
+    tls: secrets.tls,
+  });
+  stack.defer(() => app.close());
+  await app.listen({ host: config.listen.host, port: config.listen.port });
+
+  const handle = controlHandler({
+    ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords },
+    keyKind: config.keyKind,
+    quotaBytes: bucketQuotaBytes,
+    joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
+    maintain: (untilS, audit) => core.maintain(untilS, audit),
+  });
+  stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
+  return stack.move();
+}
+
+function readinessOf(core: Core, store: ObjectStore): ReadinessChecks {
+  const demand = (isReady: boolean) => (isReady ? Promise.resolve() : Promise.reject(new Error("not ready")));
+  return {
+    storage: () => store.ping(),
+    audit: () => demand(core.isReady().audit),
+    bus: () => demand(core.isReady().bus),
+    database: async () => core.read.prepare("SELECT 1").get(),
+  };
+}
+
+function alarmsOf(logger: Logger): KernelAlarms {
+  return {
+    onError: (err, what) => logger.error({ err, what }, "background work failed"),
+    onBrake: (brake) => logger.warn({ brake }, "nodes are silent, but none is declared dead"),
+    onNodeDead: (node) => logger.warn({ node }, "node is dead; its members are fenced"),
+    onAuditRejected: (err, pseq) => logger.error({ err, pseq }, "auditd refused a record"),
+  };
+}
+
+try {
+  await main();
+} catch (error) {
+  makeLogger("info").fatal({ err: error }, "the coordinator does not start");
+  process.exitCode = 1;
+}
