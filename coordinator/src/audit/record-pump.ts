@@ -38,8 +38,10 @@ export class RecordPump {
     this.#next = parts.db.prepare<[number, number], OutboxRow>(
       "SELECT pseq, event, disclosures FROM audit_outbox WHERE pseq > ? ORDER BY pseq LIMIT ?",
     );
-    this.#backlog = parts.db.prepare<[], { rows: number; oldest: number | null }>(
-      "SELECT count(*) AS rows, min(created_at) AS oldest FROM audit_outbox",
+    // pseq has no gaps, so its span is the number of rows.
+    this.#backlog = parts.db.prepare<[], { rows: number; oldest: number }>(
+      `SELECT (SELECT max(pseq) FROM audit_outbox) - pseq + 1 AS rows, created_at AS oldest
+       FROM audit_outbox ORDER BY pseq LIMIT 1`,
     );
   }
 
@@ -65,13 +67,13 @@ export class RecordPump {
 
   /** The backlog is too long or too old: running jobs may end, new ones must wait. */
   isDraining(): boolean {
-    const { rows, oldest } = this.#backlog.get()!;
-    return rows > DRAIN_ROWS || (oldest !== null && this.#parts.now() - oldest > DRAIN_AGE_MS);
+    const backlog = this.#backlog.get();
+    return backlog !== undefined && (backlog.rows > DRAIN_ROWS || this.#parts.now() - backlog.oldest > DRAIN_AGE_MS);
   }
 
   /** Resolves when every row there is now was acknowledged. */
   async drained(signal: AbortSignal): Promise<void> {
-    while (this.#backlog.get()!.rows > 0 && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (this.#backlog.get() !== undefined && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   #acknowledged(pseq: number, ack: LeafRef | null): void {

@@ -16,7 +16,7 @@ export function pullPassword(
   if (member.desired !== "run" || !isMemberWorking(member.state))
     throw new AgentRefusal("not_allowed", `member ${id} needs no image any more`);
   const { reference } = JSON.parse(jobs.get(member.job_id)!.image) as JobImage;
-  return passwords.issue(repositoryOf(reference), nodeId, { ...fence, node: nodeId, member: id });
+  return passwords.issue(repositoryOf(reference), { ...fence, node: nodeId, member: id });
 }
 
 /** `<registry>/<repository>@sha256:<digest>` → `<repository>` */

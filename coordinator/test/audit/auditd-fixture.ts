@@ -1,0 +1,63 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
+
+export type AuditdFixture = AsyncDisposable & {
+  gateSocket: string;
+  recordSocket: string;
+  start(): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+};
+
+/** The real auditd as its own process, with the coordinator's two sockets under `dir` (which must be short: 107 bytes a socket). */
+export async function startAuditd(dir: string): Promise<AuditdFixture> {
+  mkdirSync(join(dir, "s"), { recursive: true, mode: 0o750 });
+  const gateSocket = join(dir, "s", "gate");
+  const recordSocket = join(dir, "s", "record");
+  const config: AuditdConfig = {
+    origin: "test.audit.test/2026",
+    logDir: join(dir, "log"),
+    keyFile: join(dir, "key.pem"),
+    policyFile: join(dir, "policy"),
+    producers: [
+      { name: "coordinator-gate", family: "coordinator", socket: gateSocket, gid: null },
+      { name: "coordinator-record", family: "coordinator", socket: recordSocket, gid: null },
+    ],
+    segmentBytes: 2_097_152,
+    ballastBytes: 0,
+    ballastStepBytes: 1_048_576,
+    checkpointMs: 500,
+    heartbeatMs: 60_000,
+    logLevel: "warn",
+  };
+  const configFile = join(dir, "auditd.json");
+  writeFileSync(configFile, JSON.stringify(config), { mode: 0o400 });
+  await run(process.execPath, [MAIN, "init", "--config", configFile]);
+  let child: ChildProcess | null = null;
+  const fixture: AuditdFixture = {
+    gateSocket,
+    recordSocket,
+    async start() {
+      child = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "ignore", "inherit"] });
+      const exited = once(child, "exit");
+      while (!existsSync(recordSocket) && child.exitCode === null)
+        await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 20))]);
+    },
+    async stop(signal = "SIGTERM") {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      await exited;
+    },
+    [Symbol.asyncDispose]: () => fixture.stop("SIGKILL"),
+  };
+  await fixture.start();
+  return fixture;
+}
