@@ -23,14 +23,21 @@ const WORKERS = 2;
 /** Fetches wait for a distant server most of the time. */
 const FETCHERS = 4;
 
+/** A step that was not begun, because another one of the same build failed. */
+export class BuildStoppedError extends Error {
+  readonly code = "build_stopped";
+}
+
 export class StepCache {
   readonly directory: string;
-  readonly clock = new BuildClock();
+  readonly #clock: BuildClock;
   readonly #pending = new Map<string, Promise<string>>();
+  #hasFailed = false;
   readonly #turns: Readonly<Record<Kind, Turns>> = { fetch: new Turns(FETCHERS), build: new Turns(WORKERS) };
 
-  constructor(directory: string) {
+  constructor(directory: string, clock: BuildClock = new BuildClock()) {
     this.directory = directory;
+    this.#clock = clock;
     mkdirSync(join(directory, "steps"), { recursive: true });
     mkdirSync(join(directory, "locks"), { recursive: true });
   }
@@ -70,6 +77,8 @@ export class StepCache {
     const done = join(this.directory, "steps", id);
     if (existsSync(done)) return done;
     using _turn = await this.#turns[kind].take();
+    // What is under way may end and be kept; nothing new is begun for a build that can't succeed.
+    if (this.#hasFailed) throw new BuildStoppedError(`${name} was not begun: another step failed`);
     await using _lock = await FileLock.take(join(this.directory, "locks", id));
     if (existsSync(done)) return done;
     const beside = `${done}.part`;
@@ -78,9 +87,10 @@ export class StepCache {
     progress(name);
     const from = Date.now();
     try {
-      using _measured = this.clock.start(kind);
+      using _measured = this.#clock.start(kind);
       await fill(beside);
     } catch (error) {
+      this.#hasFailed = true;
       rmSync(beside, { recursive: true, force: true });
       throw error;
     }

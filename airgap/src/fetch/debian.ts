@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { command, ToolFailedError } from "../cache/command.ts";
 import type { StepCache } from "../cache/step-cache.ts";
-import { type DebianPin, LockStaleError } from "../lock/lock-file.ts";
+import { type DebianPin, LockStaleError, type StalePin } from "../lock/lock-file.ts";
 
 /**
  * Fetches exact package versions and checks each against its pin; answers the folder with `<name>.deb` files.
@@ -11,14 +11,12 @@ import { type DebianPin, LockStaleError } from "../lock/lock-file.ts";
  */
 export async function fetchDebian(cache: StepCache, set: string, pins: readonly DebianPin[]): Promise<string> {
   return await cache.fetch(`deb ${set}`, { pins }, async (into) => {
-    mkdirSync(join(into, "partial"));
     const wanted = pins.map((pin) => `${pin.name}=${pin.version}`);
     try {
       await command("apt-get", ["-qq", "download", ...wanted], { cwd: into });
     } catch (error) {
       if (!(error instanceof ToolFailedError)) throw error;
-      // Old package lists look the same as a package that is gone: renew them once, then decide.
-      await command("apt-get", ["-qq", "update"]);
+      // Old package lists look the same as a package that is gone: they are renewed once, then it is decided.
       const stale = await findStale(pins);
       if (stale.length > 0) throw new LockStaleError(stale);
       await command("apt-get", ["-qq", "download", ...wanted], { cwd: into });
@@ -37,12 +35,17 @@ export async function fetchDebian(cache: StepCache, set: string, pins: readonly 
   });
 }
 
-async function findStale(pins: readonly DebianPin[]): Promise<{ name: string; pinned: string; served: string | null }[]> {
-  const stale: { name: string; pinned: string; served: string | null }[] = [];
-  for (const pin of pins) {
-    const output = await command("apt-cache", ["madison", pin.name]).catch(() => "");
-    const served = output.split("\n").map((line) => line.split("|")[1]?.trim() ?? "");
-    if (!served.includes(pin.version)) stale.push({ name: pin.name, pinned: pin.version, served: served[0] || null });
+/** Pins that no mirror serves any more, by fresh package lists. */
+export async function findStale(pins: readonly DebianPin[]): Promise<StalePin[]> {
+  await command("apt-get", ["-qq", "update"]);
+  // `name | version | source` a line, all of one package in a row, the newest first.
+  const served = new Map<string, string[]>();
+  const output = await command("apt-cache", ["madison", ...pins.map((pin) => pin.name)]);
+  for (const line of output.split("\n")) {
+    const [name = "", version = ""] = line.split("|").map((part) => part.trim());
+    if (version !== "") served.set(name, [...(served.get(name) ?? []), version]);
   }
-  return stale;
+  return pins
+    .filter((pin) => !(served.get(pin.name) ?? []).includes(pin.version))
+    .map((pin) => ({ name: pin.name, pinned: pin.version, served: served.get(pin.name)?.[0] ?? null }));
 }

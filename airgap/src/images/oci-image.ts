@@ -103,3 +103,8 @@ export function readLayer(folder: string): Layer {
   const layer = JSON.parse(readFileSync(join(folder, "layer.json"), "utf8")) as Layer;
   return { ...layer, file: join(folder, layer.file) };
 }
+
+/** The release's description of the image that {@link writeImage} wrote there. */
+export function readImage(layout: string): ReleaseImage {
+  return JSON.parse(readFileSync(join(layout, "image.json"), "utf8")) as ReleaseImage;
+}

@@ -25,6 +25,8 @@ export const LockFile = Type.Object(
     formatVersion: Type.Literal(1),
     /** Version of the release that this lock makes. */
     version: Type.String(),
+    /** Counts releases, never back: the version of the trust metadata. */
+    releaseNumber: Type.Integer({ minimum: 1 }),
     /** Seconds; every file of an image or archive carries this time at most. */
     sourceDateEpoch: Type.Integer(),
     /** Go programs. `sum` is the module's h1 hash as go.sum states it; a recipe has its own go.sum instead. */
@@ -58,13 +60,15 @@ export class LockInvalidError extends Error {
   readonly code = "lock_invalid";
 }
 
+/** A package, its pinned version, and the version that is served now (null: none). */
+export type StalePin = { name: string; pinned: string; served: string | null };
+
 /** A pinned Debian package is no longer served; mirrors keep only the newest. */
 export class LockStaleError extends Error {
   readonly code = "LOCK_STALE";
-  /** `name`, pinned version, version that is served now (null: none). */
-  readonly changes: readonly { name: string; pinned: string; served: string | null }[];
+  readonly changes: readonly StalePin[];
 
-  constructor(changes: readonly { name: string; pinned: string; served: string | null }[]) {
+  constructor(changes: readonly StalePin[]) {
     super(
       `the lock pins packages that are no longer served:\n${changes.map((c) => `  ${c.name} ${c.pinned} → ${c.served ?? "gone"}`).join("\n")}\n` +
         "run `airgap lock refresh`, review the change and commit it",

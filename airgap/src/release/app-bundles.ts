@@ -1,103 +1,112 @@
 /** Our own processes as they ship: one compiled file each, plus the one package that carries a native binary. */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
+import { SourceMissingError } from "./source-missing-error.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 
 /** Process → its entry. The verifier alone must run under any Node from 20 on an auditor's machine. */
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
-  "coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
-  "auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
-  "sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
-  "agent.mjs": { source: "agent/src/main.ts", target: "node26" },
-  "appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
-  "installer.mjs": { source: "installer/src/main.ts", target: "node26" },
+  "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
+  "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
+  "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
+  "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
+  "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
+  "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
-/** Files that ship as they are: folder in this tree → folder in the release. */
+/** What ships as it is: path in the release → path in this tree. Of better-sqlite3 only the binary that runs on the appliance. */
 const COPIED: Readonly<Record<string, string>> = {
-  "agent/runners": "app/runners",
-  "policies/realm.json": "app/policies/realm.json",
+  "app/runners": "agent/runners",
+  "app/policies/realm.json": "policies/realm.json",
+  "app/node_modules/better-sqlite3/package.json": "node_modules/better-sqlite3/package.json",
+  "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",
+  "app/node_modules/better-sqlite3/lib": "node_modules/better-sqlite3/lib",
+  "app/node_modules/better-sqlite3/prebuilds/linux-x64.node": "node_modules/better-sqlite3/prebuilds/linux-x64.node",
 };
+
+/** Sources that decide the compiled files, besides {@link COPIED}. */
+const SOURCES = [
+  "contracts/src",
+  "audit/src",
+  "coordinator/src",
+  "agent/src",
+  "registry-mirror/src",
+  "airgap/src",
+  "appliance/src",
+  "installer/src",
+  "package-lock.json",
+];
 
 /** CommonJS packages inside an ES module still call `require`, and some ask where they are. */
 const BANNER =
   'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url); const __filename = import.meta.filename; const __dirname = import.meta.dirname;';
 
-/** A process that the release must hold has no source. */
-export class EntryMissingError extends Error {
-  readonly code = "entry_missing";
-}
+const APPLIANCE_COMMAND = `#!/bin/sh
+# The \`appliance\` command on the release's own Node.
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/node" "$here/../app/appliance.mjs" "$@"
+`;
 
-/** Bundles every process; answers a folder with `app/…`. The result is keyed by the sources and the lock of packages. */
+/**
+ * Compiles every process; answers a folder with `app/…` and `bin/appliance`.
+ * @throws SourceMissingError
+ */
 export async function buildApps(cache: StepCache): Promise<string> {
-  for (const [name, { source }] of Object.entries(ENTRIES)) {
-    if (!existsSync(join(repository, source)))
-      throw new EntryMissingError(`app/${name} is built from ${source}, which is not there`);
-  }
-  return await cache.step("compile apps", { sources: digestSources(), revision: 4 }, async (into) => {
-    const app = join(into, "app");
-    mkdirSync(app);
-    for (const [name, { source, target }] of Object.entries(ENTRIES)) {
-      const isVerifier = target === "node20";
-      await build({
-        absWorkingDir: repository,
-        entryPoints: [source],
-        outfile: join(app, name),
-        bundle: true,
-        platform: "node",
-        format: "esm",
-        target,
-        external: isVerifier ? [] : ["better-sqlite3"],
-        banner: isVerifier ? {} : { js: BANNER },
-        keepNames: true,
-        legalComments: "none",
-        logLevel: "error",
-      });
-    }
-    copySqlite(join(app, "node_modules", "better-sqlite3"));
-    for (const [from, to] of Object.entries(COPIED)) {
-      cpSync(join(repository, from), join(into, to), {
-        recursive: true,
-        filter: (path) => !/(^|\/)(__pycache__|test|tests)(\/|$)/.test(path.slice(repository.length)),
-      });
-    }
+  const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
+  for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
+  const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
+  return await cache.step("compile our processes", { sources, revision: 5 }, async (into) => {
+    for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
+    for (const [path, source] of Object.entries(COPIED))
+      cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));
-    writeFileSync(
-      join(into, "bin", "appliance"),
-      '#!/bin/sh\n# The `appliance` command on the release\'s own Node.\nhere=$(dirname "$(readlink -f "$0")")\nexec "$here/node" "$here/../app/appliance.mjs" "$@"\n',
-      { mode: 0o755 },
-    );
+    writeFileSync(join(into, "bin", "appliance"), APPLIANCE_COMMAND, { mode: 0o755 });
   });
 }
 
-/** Of the prebuilt binaries only the one that runs on the appliance. */
-function copySqlite(into: string): void {
-  const from = join(repository, "node_modules", "better-sqlite3");
-  for (const part of ["package.json", "LICENSE", "lib", "prebuilds/linux-x64.node"])
-    cpSync(join(from, part), join(into, part), { recursive: true });
+async function compile(source: string, target: string, outfile: string): Promise<void> {
+  const isStandalone = target === "node20";
+  await build({
+    absWorkingDir: repository,
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target,
+    external: isStandalone ? [] : ["better-sqlite3"],
+    banner: isStandalone ? {} : { js: BANNER },
+    keepNames: true,
+        // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.
+        loader: { ".node": "empty" },
+    legalComments: "none",
+    logLevel: "error",
+  });
 }
 
-function digestSources(): string {
+/** Leaves out what only a checkout has. */
+function ships(path: string): boolean {
+  return !/\/(__pycache__|tests?)(\/|$)/.test(path.slice(repository.length));
+}
+
+function digestOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
-  const rooms = ["contracts", "audit", "coordinator", "agent", "registry-mirror", "policies", "airgap", "appliance", "installer"];
-  for (const room of rooms) {
-    const files = readdirSync(join(repository, room), { recursive: true, encoding: "utf8" })
-      .filter(
-        (name) =>
-          /^(src|runners)\/|^realm\.json$|^package\.json$/.test(name) &&
-          !name.includes("node_modules") &&
-          /\.(ts|py|json)$/.test(name),
-      )
-      .sort();
-    for (const name of files)
+  for (const path of paths) {
+    const from = join(repository, path);
+    const files = statSync(from).isDirectory()
+      ? readdirSync(from, { recursive: true, encoding: "utf8" })
+          .sort()
+          .map((name) => join(from, name))
+      : [from];
+    for (const file of files.filter((name) => ships(name) && statSync(name).isFile()))
       hash
-        .update(`${room}/${name}\0`)
-        .update(readFileSync(join(repository, room, name)))
+        .update(`${file.slice(repository.length)}\0`)
+        .update(readFileSync(file))
         .update("\0");
   }
-  return hash.update(readFileSync(join(repository, "package-lock.json"))).digest("hex");
+  return hash.digest("hex");
 }

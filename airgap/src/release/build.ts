@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { progress, StepCache } from "../cache/step-cache.ts";
+import { BuildClock } from "../cache/build-clock.ts";
+import { progress } from "../cache/progress.ts";
+import { StepCache } from "../cache/step-cache.ts";
 import { ensureEngine, NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
 import { pinnedNode } from "../engines/pinned-node.ts";
 import { buildFlCpu } from "../images/fl-cpu.ts";
@@ -9,9 +10,11 @@ import { buildPostgres } from "../images/postgres.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
 import { refreshOverlay } from "../lock/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
-import { verifyBundle } from "../trust/verify-bundle.ts";
+import { BundleRefusedError, type VerifiedBundle, verifyBundle } from "../trust/verify-bundle.ts";
 import { buildApps } from "./app-bundles.ts";
-import { assembleBundle, DigestCache, treeOf, type TreeSource } from "./assemble.ts";
+import { describeRelease, type Ingredients, sizeByPart, treeOf, type TreeSource } from "./describe-release.ts";
+import { signedFiles } from "./signed-files.ts";
+import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
 export type BuildOptions = {
   out: string;
@@ -25,85 +28,102 @@ export type BuildOptions = {
 export type BuildResult = {
   bundle: string;
   version: string;
+  /** SHA-256 of `release.json`, hex. */
   releaseDigest: string;
   bytes: number;
-  /** Bytes by part: engines, runtime, apps, each image. */
+  /** Bytes by part: engines, runtime, our processes, each image. */
   parts: Record<string, number>;
   seconds: number;
+  /** Of these, waiting for downloads with nothing else to do. */
   downloadSeconds: number;
 };
 
-/** What an install goes through, in order; the installer shows the same words. */
-const PHASES = ["verify", "preflight", "import", "stage", "switch", "start", "health", "first-boot"];
-
-/** Builds everything from the lock, writes and verifies one bundle folder. */
+/** Builds everything from the lock, writes one bundle folder and verifies it as an installer will. */
 export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
-  const startedAt = Date.now();
-  const cache = new StepCache(options.cacheDirectory);
-  let lock = readLock(options.refreshOverlay);
-  let made: { tree: TreeSource[]; imageLayouts: string[] };
-  try {
-    made = await makeParts(cache, lock);
-  } catch (error) {
-    if (!(error instanceof LockStaleError) || !options.refreshOverlay) throw error;
-    progress(error.message.split("\n").slice(0, -1).join("\n"));
-    progress("this development build goes on with today's versions from an untracked overlay; the lock stays as it is");
-    await refreshOverlay();
-    lock = readLock(true);
-    made = await makeParts(cache, lock);
-  }
-  const keyFile = join(options.cacheDirectory, "dev-signing-key.pem");
-  if (options.signingKey === null) progress(`signed with the development key of this machine (${keyFile}): not for a customer`);
-  const key = options.signingKey === null ? SigningKey.development(keyFile) : SigningKey.read(options.signingKey);
-  const digests = new DigestCache(join(options.cacheDirectory, "digests.json"));
-  const { release, releaseSha256 } = assembleBundle(options.out, { lock, ...made, phases: PHASES }, key, digests);
-  digests.save();
-  progress("verifying the bundle as an installer will");
-  const verified = await verifyBundle(options.out, { publicKeyPem: key.publicPem });
+  const startedAt = performance.now();
+  const clock = new BuildClock();
+  const ingredients = await makeIngredients(() => new StepCache(options.cacheDirectory, clock), options.refreshOverlay);
+  const { release, blobs } = describeRelease(ingredients);
+  const key = openKey(options);
+  const files = signedFiles(release, ingredients.lock.releaseNumber, key);
+  const verified = (await verifyUnchanged(options.out, files, key)) ?? (await writeAndVerify(options.out, files, blobs, key));
   return {
     bundle: options.out,
     version: release.version,
-    releaseDigest: releaseSha256,
+    releaseDigest: verified.releaseSha256,
     bytes: verified.bytes,
     parts: sizeByPart(release),
-    seconds: Math.round((Date.now() - startedAt) / 100) / 10,
-    downloadSeconds: Math.round(cache.downloadMs / 100) / 10,
+    seconds: inSeconds(performance.now() - startedAt),
+    downloadSeconds: inSeconds(clock.downloadMs),
   };
 }
 
-async function makeParts(cache: StepCache, lock: LockFile): Promise<{ tree: TreeSource[]; imageLayouts: string[] }> {
-  // Two lanes for two cores: compilers in one, images in the other.
-  const engines = async (): Promise<TreeSource[]> => {
-    const tree: TreeSource[] = [];
-    for (const engine of Object.keys(NATIVE_ENGINES) as NativeEngine[]) {
-      tree.push({ path: `engines/${NATIVE_ENGINES[engine]}`, file: await ensureEngine(engine, cache), executable: true });
-    }
-    return tree;
-  };
-  const images = async (): Promise<string[]> => [
-    await buildFlCpu(cache, lock),
-    await buildPostgres(cache, lock),
-    await buildKeycloak(cache, lock),
-  ];
+async function makeIngredients(openCache: () => StepCache, overlay: boolean): Promise<Ingredients> {
+  const lock = readLock(overlay);
+  try {
+    return await makeParts(openCache(), lock);
+  } catch (error) {
+    if (!(error instanceof LockStaleError) || !overlay) throw error;
+    for (const { name, pinned, served } of error.changes) progress(`no longer served: ${name} ${pinned} → ${served ?? "gone"}`);
+    progress("this development build goes on with today's versions from an untracked overlay; the lock stays as it is");
+    await refreshOverlay();
+    return await makeParts(openCache(), readLock(true));
+  }
+}
+
+async function makeParts(cache: StepCache, lock: LockFile): Promise<Ingredients> {
+  // Our own processes first: they take a second, and a mistake in them should not cost minutes.
   const apps = await buildApps(cache);
-  const [engineTree, imageLayouts] = await Promise.all([engines(), images()]);
-  return { tree: [{ path: "bin/node", file: pinnedNode(lock), executable: true }, ...treeOf(apps), ...engineTree], imageLayouts };
+  const engines = (Object.keys(NATIVE_ENGINES) as NativeEngine[]).map(
+    async (engine): Promise<TreeSource> => ({
+      path: `engines/${NATIVE_ENGINES[engine]}`,
+      file: await ensureEngine(engine, cache),
+      executable: true,
+    }),
+  );
+  const images = [buildFlCpu(cache, lock), buildKeycloak(cache, lock), buildPostgres(cache, lock)];
+  const [imageLayouts, engineFiles] = await Promise.all([Promise.all(images), Promise.all(engines)]);
+  const node: TreeSource = { path: "bin/node", file: pinnedNode(lock), executable: true };
+  return { lock, tree: [node, ...treeOf(apps), ...engineFiles], imageLayouts };
 }
 
-function sizeByPart(release: ReleaseManifest): Record<string, number> {
-  const parts: Record<string, number> = {};
-  const add = (part: string, bytes: number): void => {
-    parts[part] = (parts[part] ?? 0) + bytes;
-  };
-  for (const file of release.tree)
-    add(
-      file.path === "bin/node" ? "runtime (node)" : file.path.startsWith("engines/") ? file.path : "our processes",
-      file.sizeBytes,
-    );
-  for (const image of release.images)
-    add(
-      `image ${image.repository.replace("resontech/", "")}`,
-      image.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0),
-    );
-  return parts;
+function openKey({ signingKey, cacheDirectory }: BuildOptions): SigningKey {
+  if (signingKey !== null) return SigningKey.read(signingKey);
+  const file = join(cacheDirectory, "dev-signing-key.pem");
+  progress(`signed with the development key of this machine (${file}): not for a customer`);
+  return SigningKey.development(file);
+}
+
+/** The same release in the same folder needs no second writing, only the same verification; null: write it. */
+async function verifyUnchanged(
+  out: string,
+  files: Readonly<Record<string, Buffer>>,
+  key: SigningKey,
+): Promise<VerifiedBundle | null> {
+  if (!hasSignedFiles(out, files)) return null;
+  try {
+    const verified = await verifyBundle(out, { publicKeyPem: key.publicPem });
+    progress(`${out} is this very release already: verified`);
+    return verified;
+  } catch (error) {
+    if (!(error instanceof BundleRefusedError)) throw error;
+    progress(`${out} is damaged (${error.message}): written anew`);
+    return null;
+  }
+}
+
+async function writeAndVerify(
+  out: string,
+  files: Readonly<Record<string, Buffer>>,
+  blobs: ReadonlyMap<string, TreeSource>,
+  key: SigningKey,
+): Promise<VerifiedBundle> {
+  progress(`writing ${blobs.size} blobs to ${out}`);
+  writeBundle(out, files, blobs);
+  progress("verifying the bundle as an installer will");
+  return await verifyBundle(out, { publicKeyPem: key.publicPem });
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }

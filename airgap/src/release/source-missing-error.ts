@@ -6,8 +6,8 @@ export class SourceMissingError extends Error {
   /** Path in this repository. */
   readonly source: string;
 
-  constructor(path: string, source: string) {
-    super(`${path} of the release is built from ${source}, which is not there`);
+  constructor(path: string, source: string, options?: ErrorOptions) {
+    super(`${path} of the release is built from ${source}, which is not there`, options);
     this.path = path;
     this.source = source;
   }

@@ -13,6 +13,7 @@ export const BUNDLE_FILES = {
 
 /** Files of a bundle that TUF's targets name by hash; the blobs are named by the signed release. */
 export const TUF_TARGETS = [
+  BUNDLE_FILES.install,
   BUNDLE_FILES.release,
   BUNDLE_FILES.bootSums,
   BUNDLE_FILES.bootSumsSignature,

@@ -46,11 +46,12 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
   const key = createPublicKey(options.publicKeyPem);
   const read = (name: string): Buffer => readSmall(directory, name);
 
+  // First the metadata that names each small file by hash, so that the one which is damaged is the one that is named.
+  verifyTuf(read, rawPublicHex(key), keyIdOf(key));
   const bootSums = read(BUNDLE_FILES.bootSums);
   if (!verify(null, bootSums, key, read(BUNDLE_FILES.bootSumsSignature))) {
     throw new BundleRefusedError(BUNDLE_FILES.bootSums, "its signature in boot.sums.sig does not match the pinned key");
   }
-  verifyTuf(read, rawPublicHex(key), keyIdOf(key));
   const releaseBytes = read(BUNDLE_FILES.release);
   const release = openRelease(releaseBytes, options.publicKeyPem);
   const medium = parseJson(BUNDLE_FILES.medium, read(BUNDLE_FILES.medium)) as Medium;

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { ReleaseFile, ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { readImage } from "../images/oci-image.ts";
+import type { LockFile } from "../lock/lock-file.ts";
+
+/** A file of the release tree: where it goes, where it lies now. */
+export type TreeSource = { path: string; file: string; executable: boolean };
+
+/** What a release is made of. */
+export type Ingredients = { lock: LockFile; tree: readonly TreeSource[]; imageLayouts: readonly string[] };
+
+/** What an install goes through, in order; the installer shows the same words. */
+const PHASES = ["verify", "preflight", "import", "stage", "switch", "start", "health", "first-boot"];
+
+/** Room for logs, the first data and the container engine's unpacked images, beside the store of blobs. */
+const MARGIN_BYTES = 4 * 1024 ** 3;
+
+/** The release, and for each of its blobs the file that holds it now, by SHA-256. */
+export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredients): {
+  release: ReleaseManifest;
+  blobs: ReadonlyMap<string, TreeSource>;
+} {
+  const blobs = new Map<string, TreeSource>();
+  const sizes = new Map<string, number>();
+  const tree: ReleaseFile[] = [...sources]
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((source) => {
+      const bytes = readFileSync(source.file);
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      blobs.set(sha256, source);
+      sizes.set(sha256, bytes.length);
+      return { path: source.path, sha256, sizeBytes: bytes.length, executable: source.executable };
+    });
+  const images: ReleaseImage[] = imageLayouts.map((layout) => {
+    const image = readImage(layout);
+    for (const { sha256, sizeBytes } of image.blobs) {
+      blobs.set(sha256, { path: image.repository, file: join(layout, "blobs", "sha256", sha256), executable: false });
+      sizes.set(sha256, sizeBytes);
+    }
+    return image;
+  });
+  const listed = [...sizes].map(([sha256, sizeBytes]) => ({ sha256, sizeBytes })).sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
+  const bytes = listed.reduce((sum, blob) => sum + blob.sizeBytes, 0);
+  const release: ReleaseManifest = {
+    formatVersion: 1,
+    product: "resontech-appliance",
+    version: lock.version,
+    sourceDateEpoch: lock.sourceDateEpoch,
+    upgradeFrom: [],
+    diskNeedBytes: Math.ceil(bytes * 1.05) + MARGIN_BYTES,
+    phases: PHASES,
+    engines: enginesOf(lock),
+    tree,
+    images,
+    blobs: listed,
+  };
+  return { release, blobs };
+}
+
+function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
+  const engines: ReleaseManifest["engines"] = {};
+  for (const [name, pin] of Object.entries(lock.go))
+    engines[name] = { version: pin.version, licence: pin.licence, source: `go:${pin.module}` };
+  for (const [name, pin] of Object.entries(lock.npm))
+    engines[name] = { version: pin.version, licence: pin.licence, source: `npm:${pin.package}` };
+  for (const [name, pin] of Object.entries(lock.maven))
+    engines[name] = { version: pin.version, licence: pin.licence, source: `maven:${pin.coordinates}` };
+  const postgres = lock.deb["postgres"]?.find((pin) => pin.name === "postgresql-15");
+  if (postgres !== undefined)
+    engines["postgres"] = { version: postgres.version, licence: "PostgreSQL", source: "deb:postgresql-15" };
+  const java = lock.pypi["jre"]?.[0];
+  if (java !== undefined)
+    engines["java"] = {
+      version: java.version,
+      licence: "GPL-2.0-only WITH Classpath-exception-2.0",
+      source: `pypi:${java.name}`,
+    };
+  return engines;
+}
+
+/** Every file below a folder as a part of the tree. */
+export function treeOf(folder: string): TreeSource[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => ({ path, file: join(folder, path) }))
+    .filter(({ file }) => statSync(file).isFile())
+    .map((entry) => ({ ...entry, executable: (statSync(entry.file).mode & 0o111) !== 0 }));
+}
+
+/** Bytes of a bundle by what they are for; a blob that two images share counts in each. */
+export function sizeByPart(release: ReleaseManifest): Record<string, number> {
+  const parts: Record<string, number> = {};
+  const add = (part: string, bytes: number): void => {
+    parts[part] = (parts[part] ?? 0) + bytes;
+  };
+  for (const { path, sizeBytes } of release.tree)
+    add(path === "bin/node" ? "runtime (node)" : path.startsWith("engines/") ? path : "our processes", sizeBytes);
+  for (const image of release.images)
+    for (const { sizeBytes } of image.blobs) add(`image ${image.repository.replace("resontech/", "")}`, sizeBytes);
+  return parts;
+}
