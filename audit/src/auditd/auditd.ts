@@ -11,7 +11,7 @@ import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
-import { ProducerPort } from "./producer-port.ts";
+import { isAnswered, ProducerPort } from "./producer-port.ts";
 import { recover } from "./recovery.ts";
 import { Sidecar } from "./sidecar.ts";
 
@@ -20,6 +20,16 @@ const CLOCK_CHECK_MS = 1_000;
 const CLOCK_STEP_MS = 1_000;
 /** Leaves after which the ledger is saved again, so that a start reads at most about as many. */
 const SAVE_LEDGER_EVERY = 16_384;
+
+/** Another auditd answers on a socket of this configuration: one log has one writer. */
+class AlreadyRunningError extends Error {
+  override readonly name = "AlreadyRunningError";
+  readonly code = "already_running";
+
+  constructor(socket: string) {
+    super(`another auditd answers on ${socket}`);
+  }
+}
 
 export class Auditd implements AsyncDisposable {
   readonly #config: AuditdConfig;
@@ -52,9 +62,11 @@ export class Auditd implements AsyncDisposable {
    * Recovers the log, signs what the write-ahead log held, then listens.
    * @param onFatal a write, sync or comparison failed: the process must end at once, acknowledging nothing more
    * @throws LogDamagedError
+   * @throws AlreadyRunningError before anything is touched
    */
   static async start(config: AuditdConfig, signer: NoteSigner, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
     const auditd = new Auditd(config, signer, log, onFatal);
+    for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
     await auditd.#recover();
     await auditd.#listen();
     return auditd;

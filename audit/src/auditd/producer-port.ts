@@ -4,7 +4,7 @@
  * One life at a time: a connection of another boot waits until the current one ends; the same boot again replaces its connection.
  */
 import { chmod, chown, lstat, rm, stat } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
@@ -12,6 +12,18 @@ import { encodeJsonFrame, FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from ".
 import { ProducerSession, type SessionHost } from "./producer-session.ts";
 
 type ProducerConfig = AuditdConfig["producers"][number];
+
+/** Whether a process answers on a socket: then it is not ours to replace. */
+export async function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", () => resolve(false));
+  });
+}
 
 export class ProducerPort {
   readonly #config: ProducerConfig;

@@ -20,6 +20,8 @@ export type WalContent = {
  */
 export async function readWal(folder: string, checkpointSize: number): Promise<WalContent> {
   const segments = await segmentFiles(folder);
+  // Every start makes a segment, and it goes only when the next is there.
+  if (segments.length === 0 && checkpointSize > 0) throw new LogDamagedError(checkpointSize, "the write-ahead log is missing");
   const leaves: Buffer[] = [];
   let end: number | null = null;
   let cut: WalContent["cut"] = null;

@@ -99,7 +99,11 @@ export class Wal {
 
 /** Names of the segments, oldest first. */
 export async function segmentFiles(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => SEGMENT_NAME.test(name)).sort();
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  });
+  return names.filter((name) => SEGMENT_NAME.test(name)).sort();
 }
 
 /** Removes segments whose batches a durable checkpoint covers. */

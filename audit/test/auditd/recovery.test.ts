@@ -1,8 +1,8 @@
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../src/producer/producer.ts";
-import { type AuditdFixture, keyList, readLeaves, startedAuditd } from "../helper.ts";
+import { AuditdFixture, keyList, readLeaves, startedAuditd } from "../helper.ts";
 
 /** A stopped log of some 600 leaves. */
 async function stoppedLog(t: Test, stop: NodeJS.Signals = "SIGTERM"): Promise<AuditdFixture> {
@@ -108,6 +108,15 @@ t.test("a log is made by init alone, once, with a key that nobody else can read"
   await refusesToStart(t, auditd, /ConfigError|log\.key/, "no key, no start");
 });
 
+t.test("one log has one writer", async (t) => {
+  const auditd = await startedAuditd(t);
+  const second = new AuditdFixture(auditd.root);
+  t.teardown(() => second.stop("SIGKILL"));
+  await refusesToStart(t, second, /another auditd answers/, "while the first runs");
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  t.match(await producer.fact(keyList()), { index: Number }, "the first is not disturbed");
+});
+
 t.test("stops at once when the segment that it writes is removed", async (t) => {
   const auditd = await startedAuditd(t);
   const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
@@ -120,27 +129,50 @@ t.test("stops at once when the segment that it writes is removed", async (t) => 
   await producer.close();
 });
 
-t.test("a checkpoint that was put back to an older state is found", async (t) => {
+t.test("a log that was put back to an older state is found by the acknowledgement that a producer kept", async (t) => {
   const auditd = await startedAuditd(t);
-  const older = readFileSync(join(auditd.config.logDir, "checkpoint"));
+  const { logDir } = auditd.config;
+  const older = join(auditd.root, "older");
   const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
-  const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
-  await producer.covered(acks.at(-1)!.index);
-  const highestAck = acks.at(-1)!;
+  await producer.covered((await producer.fact(keyList())).index);
+  cpSync(logDir, older, { recursive: true });
+  const later = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
   await producer.close();
   await auditd.stop();
-  rmSync(join(auditd.config.logDir, "checkpoint"));
-  writeFileSync(join(auditd.config.logDir, "checkpoint"), older);
-  rmSync(join(auditd.config.logDir, "wal"), { recursive: true });
-  await t.rejects(
-    auditd.start().then(async () => {
-      await using late = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck });
-      await late.fact(keyList());
-      throw new Error("went on");
-    }),
-    { message: /exists with other bytes|audit|ended/ },
-    "the files of the later state are never overwritten",
+  rmSync(logDir, { recursive: true });
+  renameSync(older, logDir);
+  await auditd.start();
+  const back = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck: later.at(-1)! });
+  t.equal(back.draining, true);
+  await back.close();
+  await auditd.stop();
+  const lost = (await readLeaves(logDir)).filter(({ type }) => type === "audit.lost");
+  t.match(lost, [{ detail: { index: later.at(-1)!.index, leaf_sha256: later.at(-1)!.leafHash } }]);
+});
+
+t.test("files of a later state are never overwritten", async (t) => {
+  const auditd = await startedAuditd(t, { checkpointMs: 10 });
+  const checkpoint = join(auditd.config.logDir, "checkpoint");
+  const older = readFileSync(checkpoint);
+  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  for (let n = 0; n < 5; n++) await producer.covered((await producer.fact(keyList())).index);
+  await producer.close();
+  await auditd.stop("SIGKILL");
+  rmSync(checkpoint);
+  writeFileSync(checkpoint, older);
+  const folder = join(auditd.config.logDir, "wal");
+  const names = readdirSync(folder);
+  for (const name of names) rmSync(join(folder, name));
+  await refusesToStart(t, auditd, /the write-ahead log is missing/, "no segment at all");
+  writeFileSync(join(folder, names[0]!), Buffer.alloc(4_096));
+  await auditd.start().catch(() => {});
+  const again = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", connectTimeoutMs: 500 }).catch(
+    () => null,
   );
+  for (let n = 0; n < 5 && again !== null; n++) await again.fact(keyList()).catch(() => {});
+  t.equal(await auditd.ended(5_000), 1);
+  t.match(auditd.output, /exists with other bytes/);
+  await again?.close();
 });
 
 function rewrite(path: string, change: (bytes: Buffer) => void): void {
