@@ -22,7 +22,8 @@ export class ControlServer implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
 
   private constructor(handle: ControlHandler, logger: FastifyBaseLogger) {
-    this.#server = createServer((socket) => {
+    // A client may end its half after the last request and still wait for the answer.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("error", (err) => logger.warn({ err }, "control connection failed"));

@@ -14,13 +14,14 @@ const config = {
 export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }> = async (app, { checks }) => {
   app.get(
     "/healthz",
-    { schema: { summary: "The process answers", tags: ["health"], response: { 200: HealthReply } }, config },
+    { logLevel: "warn", schema: { summary: "The process answers", tags: ["health"], response: { 200: HealthReply } }, config },
     async () => ({ status: "ok" as const }),
   );
 
   app.get(
     "/readyz",
     {
+      logLevel: "warn",
       schema: { summary: "The parts that a request needs", tags: ["health"], response: { 200: ReadyReply, 503: ReadyReply } },
       config,
     },

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
+import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import { AuditdFixture } from "../../../audit/test/helper.ts";
+import { startNats } from "../bus/nats-fixture.ts";
+import { makeTestCa } from "../nodes/test-ca.ts";
+import { fetchWithCa } from "./fetch-with-ca.ts";
+import { freePort, type S3Engine, startS3Engine } from "./s3-engine.ts";
+import { TEST_IMAGE } from "./test-app.ts";
+
+const SERVER = join(import.meta.dirname, "../../src/server.ts");
+
+/** The coordinator as its own process, with the real auditd, NATS and S3 engine. */
+export class RunningCoordinator implements AsyncDisposable {
+  readonly config: CoordinatorConfig;
+  readonly s3: S3Engine;
+  readonly auditd: AuditdFixture;
+  readonly url: string;
+  readonly #ca: string;
+  readonly #configFile: string;
+  readonly #cleanup: AsyncDisposableStack;
+  #child: ChildProcess | null = null;
+  #output = "";
+
+  private constructor(
+    config: CoordinatorConfig,
+    s3: S3Engine,
+    auditd: AuditdFixture,
+    dir: string,
+    cleanup: AsyncDisposableStack,
+  ) {
+    this.config = config;
+    this.s3 = s3;
+    this.auditd = auditd;
+    this.url = config.publicUrl;
+    this.#ca = readFileSync(s3.caFile, "utf8");
+    this.#configFile = join(dir, "coordinator.json");
+    this.#cleanup = cleanup;
+    writeFileSync(this.#configFile, JSON.stringify(config), { mode: 0o400 });
+  }
+
+  static async create(): Promise<RunningCoordinator> {
+    await using stack = new AsyncDisposableStack();
+    // Short: a socket's path may have 107 bytes.
+    const dir = mkdtempSync(join(tmpdir(), "rtc-"));
+    stack.defer(() => rmSync(dir, { recursive: true, force: true }));
+    const s3 = await startS3Engine(dir);
+    stack.defer(() => s3.close());
+    const auditd = new AuditdFixture(join(dir, "audit"));
+    auditd.init();
+    await auditd.start();
+    stack.defer(async () => void (await auditd.stop("SIGKILL")));
+    const ca = await makeTestCa(join(dir, "ca"));
+    const nats = stack.use(await startNats(dir, ca));
+    mkdirSync(join(dir, "run"), { mode: 0o700 });
+    writeFileSync(join(dir, "s3-admin.json"), JSON.stringify(s3.admin), { mode: 0o400 });
+    const port = await freePort();
+    const config: CoordinatorConfig = {
+      listen: { host: "127.0.0.1", port, tls: { certFile: s3.certFile, keyFile: s3.keyFile } },
+      publicUrl: `https://localhost:${port}`,
+      databaseFile: join(dir, "coordinator.db"),
+      controlSocket: join(dir, "run", "control"),
+      audit: { gateSocket: auditd.socket("coordinator-gate"), recordSocket: auditd.socket("coordinator-record") },
+      nats: nats.config,
+      s3: {
+        ...{ endpoint: s3.endpoint, region: s3.region, caFile: s3.caFile, adminKeyFile: join(dir, "s3-admin.json") },
+        ...{ volumePath: dir, bucketQuotaBytes: 1024 ** 3 },
+      },
+      registry: { host: "localhost:5000", service: "registry", tokenKeyFile: s3.keyFile, tokenCertFile: s3.certFile },
+      ca,
+      images: [TEST_IMAGE],
+      keyKind: "dev",
+      natsPublicUrl: nats.url,
+      logLevel: "info",
+    };
+    const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
+    config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
+    const running = new RunningCoordinator(config, s3, auditd, dir, stack.move());
+    try {
+      await running.start();
+    } catch (error) {
+      await running[Symbol.asyncDispose]();
+      throw error;
+    }
+    return running;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Resolves when it is ready; rejects with its output when it ends before. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [SERVER, "--config", this.#configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = child;
+    this.#output = "";
+    child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
+    child.stderr.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
+    for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the coordinator is not ready: ${this.#output}`);
+      if (this.#output.includes('"msg":"listening"') && (await this.get("/readyz").catch(() => null))?.status === 200) return;
+    }
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code] = await ended;
+    return code as number | null;
+  }
+
+  async control(request: ControlRequest): Promise<ControlReply> {
+    const socket = connect(this.config.controlSocket);
+    socket.end(`${JSON.stringify(request)}\n`);
+    for await (const line of createInterface({ input: socket })) return JSON.parse(line) as ControlReply;
+    throw new Error("the control socket closed without an answer");
+  }
+
+  get(path: string, key?: string) {
+    return this.request("GET", path, key);
+  }
+
+  async request(
+    method: string,
+    path: string,
+    key?: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const headers = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const reply = await fetchWithCa(this.#ca, this.url + path, init);
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop("SIGKILL");
+    await this.#cleanup.disposeAsync();
+  }
+}

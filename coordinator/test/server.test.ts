@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import t from "tap";
+import { readLeaves } from "../../audit/test/helper.ts";
+import { RunningCoordinator } from "./helper/running-coordinator.ts";
+import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
+import { makeSigningRequest } from "./nodes/test-ca.ts";
+
+const coordinator = await RunningCoordinator.create();
+t.teardown(() => coordinator[Symbol.asyncDispose]());
+type Added = Extract<ControlReply, { verb: "add-user" }>;
+const alice = (await coordinator.control({ verb: "add-user", username: "alice", admin: true })) as Added;
+const key = alice.platformKey;
+const jobOf = async (id: string) =>
+  (await coordinator.get(`/api/tasks/${id}`, key)).body as {
+    status: string;
+    detail: { state: string; waitingFor: string | null };
+  };
+
+t.test("the operator is served on the control socket", async (t) => {
+  t.match(alice, { ok: true, username: "alice", platformKey: /^rsk_dev_/, bucketAlias: /^alice-/ });
+  t.match(await coordinator.control({ verb: "status" }), { ok: true, jobs: {}, nodes: [], generation: 1 });
+  t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), { ok: false, code: "user_exists" });
+  t.match(await coordinator.control({ verb: "registry-login", repository: "resontech/fl-cpu" }), { ok: true, password: /.{40}/ });
+  t.match(await coordinator.control({ verb: "maintenance", untilS: Math.floor(Date.now() / 1000) + 5 }), { ok: true });
+});
+
+t.test("a node joins by its token, once", async (t) => {
+  const made = (await coordinator.control({ verb: "join-token", node: "node-a", ttlS: 60 })) as Extract<
+    ControlReply,
+    { verb: "join-token" }
+  >;
+  const { csrPem } = await makeSigningRequest("whatever");
+  const body = { token: made.token, csr: csrPem };
+  const joined = await coordinator.request("POST", "/api/nodes/join", undefined, body);
+  t.match(joined, {
+    status: 200,
+    body: { node: "node-a", certChain: /BEGIN CERTIFICATE/, natsUrl: coordinator.config.natsPublicUrl },
+  });
+  t.match(await coordinator.request("POST", "/api/nodes/join", undefined, body), {
+    status: 401,
+    body: { code: "join_token_invalid" },
+  });
+  t.match(await coordinator.request("POST", "/api/nodes/join", undefined, { token: "x", csr: "y" }), { status: 401 });
+  t.match(await coordinator.get("/api/nodes", key), { status: 200, body: [{ node: "node-a", state: "JOINED", workers: 0 }] });
+});
+
+let submitted = "";
+t.test("a task is accepted, waits, and outlives kill -9", async (t) => {
+  await upload(coordinator.s3, alice.bucketAlias, "digits", goodFiles());
+  const reply = await coordinator.request("POST", "/api/tasks", key, goodBody("digits"));
+  t.match(reply, { status: 201, body: { status: "QUEUED", name: "digits" } });
+  submitted = String(reply.body["id"]);
+  t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("digits")), {
+    status: 409,
+    body: { code: "workspace_busy" },
+  });
+  for (let kill = 0; kill < 3; kill++) {
+    await coordinator.stop("SIGKILL");
+    await coordinator.start();
+    t.match(await jobOf(submitted), { status: "QUEUED", detail: { state: "QUEUED" } });
+  }
+  t.match(await coordinator.get("/api/customer/dashboard/jobs", key), { body: [{ jobId: submitted, state: "QUEUED" }] });
+  t.match(await coordinator.get(`/api/customer/dashboard/listJobsNvflare?job_id=${submitted}`, key), { body: { jobs: [] } });
+  t.match(await coordinator.get(`/api/customer/dashboard/showStatsNvflare?job_id=${submitted}`, key), {
+    body: { current_round: null },
+  });
+  t.match(await coordinator.get("/api/gpu-catalog", key), { status: 200 });
+});
+
+t.test("cancelling ends it, and cancelling again changes nothing", async (t) => {
+  t.match(await coordinator.request("POST", `/api/tasks/${submitted}/cancel`, key), { status: 200 });
+  const ended = await jobOf(submitted);
+  t.match(ended, {
+    status: "FAILED",
+    detail: { state: "CANCELLED", reason: "user_cancelled", error: { code: "user_cancelled" } },
+  });
+  t.match(await coordinator.request("POST", `/api/tasks/${submitted}/cancel`, key), {
+    status: 200,
+    body: { detail: { state: "CANCELLED" } },
+  });
+  t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("digits")), { status: 201 }, "the folder is free again");
+});
+
+t.test("without auditd nothing is accepted, within its two seconds, and then again", async (t) => {
+  await coordinator.auditd.stop("SIGKILL");
+  const started = performance.now();
+  await upload(coordinator.s3, alice.bucketAlias, "later", goodFiles());
+  const refused = await coordinator.request("POST", "/api/tasks", key, goodBody("later"));
+  t.match(refused, { status: 503, body: { code: "audit_unavailable" } });
+  t.ok(performance.now() - started < 6_000);
+  t.match(await coordinator.get("/readyz"), { status: 503, body: { parts: { audit: "unavailable", storage: "ok" } } });
+  t.equal((await coordinator.get(`/api/tasks/${submitted}`, key)).status, 200, "status is still told");
+  await coordinator.auditd.start();
+  for (let attempt = 0; attempt < 100 && (await coordinator.get("/readyz")).status !== 200; attempt++) await sleep(100);
+  t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("later")), { status: 201 });
+});
+
+t.test("a signal stops it in order", async (t) => {
+  const started = performance.now();
+  t.equal(await coordinator.stop("SIGTERM"), 0, coordinator.output);
+  t.ok(performance.now() - started < 10_000);
+  t.notMatch(coordinator.output.split('"msg":"stopping"').at(-1), /"level":(50|60)/, "nothing failed on the way down");
+});
+
+t.test("the log holds each operation with exactly one outcome, and no name or secret", async (t) => {
+  await coordinator.auditd.stop();
+  const leaves = await readLeaves(coordinator.auditd.config.logDir);
+  const byOp = Map.groupBy(
+    leaves.filter(({ phase }) => phase !== "fact"),
+    ({ op }) => op,
+  );
+  for (const [op, events] of byOp) {
+    const phases = events.map(({ phase }) => phase);
+    t.equal(phases.filter((phase) => phase === "requested").length, 1, `${events[0]?.type} ${op}: ${phases.join()}`);
+    t.equal(phases.length, 2, `${events[0]?.type} ${op}: ${phases.join()}`);
+  }
+  const types = new Set(leaves.map(({ type }) => type));
+  const expected: AuditEvent["type"][] = [
+    ...(["iam.user.create", "data.bucket.create", "key.bootstrap", "iam.node.join-token", "iam.node.join"] as const),
+    ...([
+      "job.submit",
+      "job.accepted",
+      "job.queued",
+      "job.cancel",
+      "job.cancelled",
+      "admin.control",
+      "admin.maintenance",
+    ] as const),
+    ...(["admin.coordinator.start", "auth.refused"] as const),
+  ];
+  for (const type of expected) t.ok(types.has(type), type);
+  for (const type of types) t.ok(type in EVENT_CATALOGUE);
+  const text = JSON.stringify(leaves);
+  for (const secret of ["alice", "digits", "127.0.0.1", key, alice.secretAccessKey]) t.notOk(text.includes(secret), secret);
+});
+
+t.test("a wrong configuration stops the start and names the key", async (t) => {
+  const { spawn } = await import("node:child_process");
+  const server = new URL("../src/server.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [server, "--config", "/nowhere/coordinator.json"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = await once(child, "close");
+  t.equal(code, 1);
+  t.match(output, /nowhere\/coordinator\.json: can't be read/);
+});
