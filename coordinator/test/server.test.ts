@@ -5,6 +5,7 @@ import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import t from "tap";
 import { readLeaves } from "../../audit/test/helper.ts";
+import { CONTROL_AUDIT } from "../src/control/verbs.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
 import { makeSigningRequest } from "./nodes/test-ca.ts";
@@ -133,6 +134,8 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
     ...(["admin.coordinator.start", "auth.refused"] as const),
   ];
   for (const type of expected) t.ok(types.has(type), type);
+  for (const [verb, declared] of Object.entries(CONTROL_AUDIT))
+    if ("event" in declared) t.ok(types.has(declared.event), `verb ${verb}`);
   for (const type of types) t.ok(type in EVENT_CATALOGUE);
   const text = JSON.stringify(leaves);
   for (const secret of ["alice", "digits", "127.0.0.1", key, alice.secretAccessKey]) t.notOk(text.includes(secret), secret);
