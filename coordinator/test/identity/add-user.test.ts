@@ -1,5 +1,6 @@
 import t from "tap";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { insertKey, revokeKey } from "../../src/identity/key-store.ts";
 import { bucketNameFor } from "../../src/identity/decisions/user-names.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
@@ -51,4 +52,26 @@ t.test("a user whose making was cut short is finished by asking again", async (t
     const count = api.database.read.prepare("SELECT count(*) AS n FROM users WHERE username = ?").get(name) as { n: number };
     t.equal(count.n, 1);
   }
+});
+
+t.test("a user has at most ten living keys", async (t) => {
+  const user = await api.addUser("many-keys");
+  const key = (at: number) => ({
+    ...{
+      id: `k_extra_${at}`,
+      hash: Buffer.alloc(32, at),
+      prefix: "rsk_dev_xxxx",
+      last4: "0000",
+      name: "more",
+      userId: user.userId,
+    },
+    ...{ projectId: user.projectId, scopes: ["jobs:read" as const], createdAt: api.clock.now, expiresAt: api.clock.now + 1000 },
+  });
+  for (let at = 2; at <= 10; at++) await api.commit.run((db) => insertKey(db, key(at)));
+  await t.rejects(
+    api.commit.run((db) => insertKey(db, key(11))),
+    { code: "too_many_keys" },
+  );
+  await api.commit.run((db) => revokeKey(db, user.userId, "k_extra_2", api.clock.now));
+  await t.resolves(api.commit.run((db) => insertKey(db, key(11))));
 });
