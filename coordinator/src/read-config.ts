@@ -68,7 +68,10 @@ function readChecked<T extends TSchema>(file: string, schema: T): Static<T> {
   }
   const [fault] = Value.Errors(schema, value);
   if (fault === undefined) return Value.Default(schema, value) as Static<T>;
-  throw new ConfigError(file, `${fault.instancePath === "" ? "the whole" : fault.instancePath.slice(1).replaceAll("/", ".")} ${fault.message}`);
+  throw new ConfigError(
+    file,
+    `${fault.instancePath === "" ? "the whole" : fault.instancePath.slice(1).replaceAll("/", ".")} ${fault.message}`,
+  );
 }
 
 function isLoopback(host: string): boolean {
