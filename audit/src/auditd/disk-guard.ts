@@ -44,7 +44,7 @@ export class DiskGuard {
       return { freeBytes: freeBytes + this.#stepBytes, ballastBytes: held - this.#stepBytes, draining: true };
     }
     if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
-      await this.#fill(steps.length);
+      if (!(await this.#fill(steps.length))) return { freeBytes, ballastBytes: held, draining: true };
       return { freeBytes: freeBytes - this.#stepBytes, ballastBytes: held + this.#stepBytes, draining: inodesLow };
     }
     return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
@@ -56,18 +56,23 @@ export class DiskGuard {
     return { freeBytes: bavail * bsize, inodesLow: files > 0 && ffree < MIN_FREE_INODES };
   }
 
-  /** Written zeros: Node has no fallocate, and a sparse file holds nothing back. */
-  async #fill(step: number): Promise<void> {
+  /** Written zeros: Node has no fallocate, and a sparse file holds nothing back. False when others took the room meanwhile. */
+  async #fill(step: number): Promise<boolean> {
     const path = join(this.#folder, `${String(step).padStart(6, "0")}.zero`);
     const handle = await open(`${path}.new`, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
     try {
-      for (let at = 0; at < this.#stepBytes; at += CHUNK.length)
-        await handle.write(CHUNK, 0, Math.min(CHUNK.length, this.#stepBytes - at), at);
+      for (let left = this.#stepBytes; left > 0; left -= CHUNK.length)
+        await handle.appendFile(CHUNK.subarray(0, Math.min(CHUNK.length, left)));
       await handle.sync();
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+      await unlink(`${path}.new`);
+      return false;
     } finally {
       await handle.close();
     }
     await rename(`${path}.new`, path);
     await syncFolder(this.#folder);
+    return true;
   }
 }

@@ -2,7 +2,16 @@ import type { Socket } from "node:net";
 import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { type Acks, encodeJsonFrame, FRAME, type FrameKind, type LogStatus, splitAppend, type Welcome } from "../wire/frames.ts";
+import {
+  type Acks,
+  encodeJsonFrame,
+  FRAME,
+  type FrameKind,
+  type LogStatus,
+  type RefusalFrame,
+  splitAppend,
+  type Welcome,
+} from "../wire/frames.ts";
 import type { AuditLog } from "./audit-log.ts";
 
 /** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
@@ -129,7 +138,7 @@ export class ProducerSession {
       refused: (pseq, { reason, message }, final) => {
         this.#answered();
         this.#sendAcks();
-        this.#send(FRAME.refusal, { pseq: pseq ?? 0, reason, message });
+        this.#send(FRAME.refusal, { pseq: pseq ?? 0, reason, message, settled: !final } satisfies RefusalFrame);
         if (final) this.#goodbye(reason, message);
       },
     });

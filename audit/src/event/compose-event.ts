@@ -10,10 +10,13 @@ export class AuditRejected extends Error {
   override readonly name = "AuditRejected";
   readonly code = "audit_rejected";
   readonly reason: string;
+  /** True when a refusal stands in the log in the event's place: its number is used, and the next event may follow. */
+  readonly settled: boolean;
 
-  constructor(reason: string, message: string) {
+  constructor(reason: string, message: string, settled = false) {
     super(message);
     this.reason = reason;
+    this.settled = settled;
   }
 }
 

@@ -129,7 +129,12 @@ async function allocate(folder: string, sequence: number, segmentBytes: number):
   }
 }
 
+/** A write that a full disk cuts short is continued, so that the disk itself says why. */
 async function writeFully(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  const { bytesWritten } = await handle.write(bytes, 0, bytes.length, position);
-  if (bytesWritten !== bytes.length) throw new Error(`wrote ${bytesWritten} of ${bytes.length} bytes`);
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
+    if (bytesWritten === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
+    written += bytesWritten;
+  }
 }

@@ -170,10 +170,10 @@ export class Link {
         for (const [pseq, index, leafHash] of payload as Acks) this.#settle(pseq, { index, leafHash });
         return;
       case FRAME.refusal: {
-        const { pseq, reason, message } = payload as RefusalFrame;
+        const { pseq, reason, message, settled } = payload as RefusalFrame;
         const refused = this.#unacknowledged.get(pseq);
         this.#unacknowledged.delete(pseq);
-        refused?.reject(new AuditRejected(reason, message));
+        refused?.reject(new AuditRejected(reason, message, settled));
         break;
       }
       case FRAME.reply: {

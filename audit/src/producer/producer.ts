@@ -73,7 +73,8 @@ export interface AuditProducer extends AuditConnection {
 export interface AuditRecordProducer extends AuditConnection {
   /**
    * Pumps one row; several may be under way. Resolves once durable, however long it takes.
-   * @throws {@link AuditRejected} when auditd logged a refusal in its place: the row is settled, go on with the next
+   * @throws {@link AuditRejected} `settled`: auditd logged a refusal in its place, go on with the next row; else the row's number is
+   *   not the one that the log expects, and nothing may follow it
    * @throws {@link AuditUnavailable} when the producer is closed
    */
   append(composed: ComposedEvent): Promise<LeafRef>;

@@ -29,7 +29,8 @@ export type Hello = { v: 1; boot: string; firstPseq: number; highestAck?: LeafRe
 export type Welcome = { prod: string; lastPseq: number; draining: boolean };
 /** `[pseq, index, leaf hash in hex]` */
 export type Acks = [pseq: number, index: number, leafHash: string][];
-export type RefusalFrame = { pseq: number; reason: string; message: string };
+/** `settled`: a refusal stands in the log in the place of this event. */
+export type RefusalFrame = { pseq: number; reason: string; message: string; settled: boolean };
 export type Goodbye = { reason: string; message: string };
 export type Query = { verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number };
 /** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */

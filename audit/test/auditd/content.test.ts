@@ -110,7 +110,7 @@ t.test("content that breaks a rule is refused, logged in its place, and refused 
   for (const [reason, make] of bad) {
     pseq += 1;
     const event = make(pseq);
-    t.match(await raw.append(event), { kind: FRAME.refusal, payload: { pseq, reason } }, reason);
+    t.match(await raw.append(event), { kind: FRAME.refusal, payload: { pseq, reason, settled: true } }, reason);
     t.match(await raw.append(event), { kind: FRAME.refusal, payload: { pseq, reason } }, `${reason} again`);
   }
   const good = composed(pseq + 1);
@@ -140,10 +140,10 @@ t.test(
     await auditd.start();
     raw = await rawProducer(t, auditd, "b");
     t.same(await raw.append(event), first, "after a restart");
-    t.match(await raw.append(composed(1).event), { kind: FRAME.refusal, payload: { reason: "pseq_used" } });
+    t.match(await raw.append(composed(1).event), { kind: FRAME.refusal, payload: { reason: "pseq_used", settled: false } });
     t.match(await raw.next(), { kind: FRAME.goodbye });
     raw = await rawProducer(t, auditd, "b");
-    t.match(await raw.append(composed(3).event), { kind: FRAME.refusal, payload: { reason: "pseq_gap" } });
+    t.match(await raw.append(composed(3).event), { kind: FRAME.refusal, payload: { reason: "pseq_gap", settled: false } });
     t.match(await raw.next(), { kind: FRAME.goodbye });
     raw = await rawProducer(t, auditd, "c");
     raw.socket.destroy();

@@ -169,7 +169,7 @@ t.test("files of a later state are never overwritten", async (t) => {
   const again = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", connectTimeoutMs: 500 }).catch(
     () => null,
   );
-  for (let n = 0; n < 5 && again !== null; n++) await again.fact(keyList()).catch(() => {});
+  for (let n = 0; n < 5; n++) await again?.fact(keyList()).catch(() => {});
   t.equal(await auditd.ended(5_000), 1);
   t.match(auditd.output, /exists with other bytes/);
   await again?.close();

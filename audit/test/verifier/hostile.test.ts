@@ -1,0 +1,179 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import fc from "fast-check";
+import t from "tap";
+import { ustarMember } from "../../src/export/ustar.ts";
+import { encodeEntries } from "../../src/log/entry-bundle.ts";
+import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
+import { noteSigner, signCheckpoint, verifierKey } from "../../src/log/signed-note.ts";
+import { composeEvent } from "../../src/producer/producer.ts";
+import { parseCheckpoint, parsePolicy } from "../../src/verifier/note.ts";
+import { escapeText, renderText } from "../../src/verifier/output.ts";
+import { exitCode } from "../../src/verifier/verdicts.ts";
+import { type Report, verify } from "../../src/verifier/verify.ts";
+import { keyList } from "../helper.ts";
+
+const ORIGIN = "box.audit.acme/2026";
+const signer = noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey);
+const POLICY = Buffer.from(`log ${verifierKey(signer)}\nquorum none\n`);
+
+/** A leaf as auditd makes it, with changes that auditd would refuse. */
+function leaf(pseq: number, changes: Record<string, unknown> = {}): Buffer {
+  const sent = JSON.parse(composeEvent({ ...keyList(), phase: "fact" }, { boot: "b", pseq }).event);
+  const event = { ...sent, prod: "p", t_log: "2026-01-01T00:00:00.000Z", ...changes };
+  return Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1)))));
+}
+
+/** An export of these leaves, soundly signed: only the leaves can be wrong. */
+function signedExport(leaves: readonly Buffer[]): Buffer {
+  const frontier = new Frontier();
+  const hashes = leaves.map(hashLeaf);
+  for (const hash of hashes) frontier.append(hash);
+  const note = signCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, signer);
+  return Buffer.concat([
+    ustarMember("checkpoint", Buffer.from(note)),
+    ustarMember(`tile/entries/000.p/${leaves.length}`, encodeEntries(leaves)),
+    ustarMember(`tile/0/000.p/${leaves.length}`, Buffer.concat(hashes)),
+    Buffer.alloc(1_024),
+  ]);
+}
+
+async function* inChunks(bytes: Buffer, size = 700): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
+}
+
+const judge = (bytes: Buffer, policy: Buffer | null = POLICY): Promise<Report> => verify({ bundle: inChunks(bytes), policy });
+
+t.test("leaves that are signed and yet no leaves of this log fail INTEGRITY, with their index", async (t) => {
+  t.match((await judge(signedExport([leaf(1), leaf(2), leaf(3)]))).verdicts, {
+    SIGNATURE: { verdict: "PASS" },
+    INTEGRITY: { verdict: "PASS" },
+  });
+  const sound = leaf(2).toString();
+  const wrong: [string, Buffer][] = [
+    ["space", Buffer.from(sound.replace('{"actor"', '{ "actor"'))],
+    ["duplicate", Buffer.from(sound.replace('"v":1}', '"v":1,"v":1}'))],
+    ["float", Buffer.from(sound.replace('"v":1}', '"v":1.0}'))],
+    ["unknown member", leaf(2, { zeal: 1 })],
+    ["missing member", leaf(2, { actor: undefined })],
+    ["wrong type", leaf(2, { type: "game.over" })],
+    ["wrong pseq", leaf(2, { pseq: 0 })],
+    ["time goes back", leaf(2, { t_log: "2025-12-31T23:59:59.999Z" })],
+    ["too long", leaf(2, { action: "a".repeat(17_000) })],
+    ["no UTF-8", Buffer.concat([Buffer.from(sound.slice(0, -1)), Buffer.from([0xff]), Buffer.from("}")])],
+    ["no object", Buffer.from("[]")],
+    ["nothing", Buffer.alloc(0)],
+  ];
+  for (const [what, bytes] of wrong) {
+    const report = await judge(signedExport([leaf(1), bytes, leaf(3)]));
+    t.match(report.verdicts.INTEGRITY, { verdict: "FAIL", index: 1 }, what);
+    t.not(exitCode(report.verdicts, report.refused !== null, []), 0, what);
+  }
+});
+
+t.test("no change of any byte passes, and none brings the verifier down", async (t) => {
+  const sound = signedExport([leaf(1), leaf(2)]);
+  await t.resolves(
+    fc.assert(
+      fc.asyncProperty(
+        fc.nat(sound.length - 1),
+        fc.integer({ min: 1, max: 255 }),
+        fc.constantFrom("change", "cut", "insert", "repeat"),
+        async (at, by, how) => {
+          const copy = Buffer.from(sound);
+          copy[at]! ^= by;
+          const bytes = {
+            change: copy,
+            cut: sound.subarray(0, at),
+            insert: Buffer.concat([sound.subarray(0, at), Buffer.from([by]), sound.subarray(at)]),
+            repeat: Buffer.concat([sound, sound.subarray(0, at + 1)]),
+          }[how];
+          const report = await judge(bytes);
+          if (exitCode(report.verdicts, report.refused !== null, []) === 0) throw new Error(`${how} at ${at} passes`);
+        },
+      ),
+      { numRuns: 1_500 },
+    ),
+  );
+});
+
+t.test("keys come from the policy alone", async (t) => {
+  const bytes = signedExport([leaf(1)]);
+  const stranger = noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey);
+  const other = noteSigner("other.audit.acme/2026", generateKeyPairSync("ed25519").privateKey);
+  const policyOf = (...keys: string[]) => Buffer.from(`${keys.map((key) => `log ${key}\n`).join("")}quorum none\n`);
+  t.match((await judge(bytes, policyOf(verifierKey(stranger)))).verdicts.SIGNATURE, {
+    verdict: "FAIL",
+    reason: /lacks the signature/,
+  });
+  t.match((await judge(bytes, policyOf(verifierKey(other)))).verdicts.SIGNATURE, {
+    verdict: "FAIL",
+    reason: /no key for the origin/,
+  });
+  t.match(
+    (await judge(bytes, policyOf(verifierKey(signer), verifierKey(stranger)))).verdicts.SIGNATURE,
+    { verdict: "FAIL" },
+    "every key of the origin must sign",
+  );
+  t.match((await judge(bytes, policyOf(verifierKey(other), verifierKey(signer)))).verdicts.SIGNATURE, { verdict: "PASS" });
+  const alone = await judge(bytes, null);
+  t.match(alone.verdicts, {
+    SIGNATURE: { verdict: "SELF-ASSERTED" },
+    WITNESSED: { verdict: "SELF-ASSERTED" },
+    INTEGRITY: { verdict: "PASS" },
+  });
+  t.equal(exitCode(alone.verdicts, false, []), 65);
+});
+
+t.test("refuses policies and checkpoints that the formats do not allow", async (t) => {
+  const key = verifierKey(signer);
+  for (const [what, text] of [
+    ["no quorum", `log ${key}\n`],
+    ["two quorums", `log ${key}\nquorum none\nquorum none\n`],
+    ["unknown quorum", `log ${key}\nquorum w1\n`],
+    ["unknown keyword", `log ${key}\nlogs x\nquorum none\n`],
+    ["key twice", `log ${key}\nlog ${key}\nquorum none\n`],
+    ["foreign hash", `log ${key.replace(/\+[0-9a-f]{8}\+/, "+00000000+")}\nquorum none\n`],
+    ["no key", "log abc\nquorum none\n"],
+    ["witness named none", `witness none ${key}\nquorum none\n`],
+    ["unknown member", `log ${key}\ngroup g any w\nquorum none\n`],
+    ["control character", `log ${key}\u0007\nquorum none\n`],
+    [
+      "33 logs",
+      `${Array.from({ length: 33 }, () => `log ${verifierKey(noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey))}\n`).join("")}quorum none\n`,
+    ],
+  ] as const)
+    t.throws(() => parsePolicy(Buffer.from(text)), { name: "Refused" }, what);
+  t.match(parsePolicy(Buffer.from(`# comment\n\n\tlog  ${key}  https://x \n witness w1 ${key}\ngroup g all w1\nquorum g\n`)), {
+    logs: [{ name: ORIGIN }],
+    quorum: "g",
+  });
+  const note = signCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, signer);
+  t.match(parseCheckpoint(Buffer.from(note)), { origin: ORIGIN, size: 5, signatures: [{ name: ORIGIN }] });
+  for (const [what, text] of [
+    ["leading zero", note.replace("\n5\n", "\n05\n")],
+    ["negative", note.replace("\n5\n", "\n-5\n")],
+    ["beyond 2^53-1", note.replace("\n5\n", "\n9007199254740992\n")],
+    ["extension line", note.replace("=\n\n", "=\nmore\n\n")],
+    ["no signature", note.slice(0, note.indexOf("—"))],
+    ["carriage return", note.replaceAll("\n", "\r\n")],
+    ["short root", note.replace(Buffer.alloc(32).toString("base64"), "AAAA")],
+    ["loose base64", note.replace("AAAA=", "AAAB=")],
+    ["long origin", note.replaceAll(ORIGIN, "o".repeat(256))],
+    ["65 signatures", note + note.slice(note.indexOf("—")).repeat(64)],
+    ["64 KiB", note + "x".repeat(65_536)],
+  ] as const)
+    t.throws(() => parseCheckpoint(Buffer.from(text)), { name: "Refused" }, what);
+  const sixteen = note + "— other AAAAAAAA\n".repeat(15);
+  t.equal(parseCheckpoint(Buffer.from(sixteen)).signatures.length, 16, "signatures of strangers are no hindrance");
+});
+
+t.test("shows nothing of the input as it is that could mislead an eye", async (t) => {
+  t.equal(escapeText("a\u001b[2Jb\u202ec\u200bd\ud800e\nf"), "a\\u{1b}[2Jb\\u{202e}c\\u{200b}d\\u{d800}e\\u{a}f");
+  const origin = "evil\u202e\u200b";
+  const text = Buffer.from(`${origin}\n0\n${Buffer.alloc(32).toString("base64")}\n`);
+  const note = `${text.toString()}\n— x ${Buffer.concat([Buffer.alloc(4), sign(null, text, signer.privateKey)]).toString("base64")}\n`;
+  const report = await judge(Buffer.concat([ustarMember("checkpoint", Buffer.from(note)), Buffer.alloc(1_024)]));
+  const shown = renderText(report);
+  t.notMatch(shown, /[\u202e\u200b]/);
+  t.match(shown, /evil\\u\{202e\}\\u\{200b\}/);
+});
