@@ -76,6 +76,8 @@ t.test("a sound export passes under the host's Node, and any flipped bit does no
   t.match(run("--help").stdout, /What this does not prove/);
 
   const content = readFileSync(file);
+  await exportLog({ logDir: auditd.config.logDir, file: join(auditd.root, "again.tar") });
+  t.ok(readFileSync(join(auditd.root, "again.tar")).equals(content), "the same checkpoint gives the same bytes");
   const damaged = join(auditd.root, "damaged.tar");
   for (const { name, at, index } of everyKindOfByte(content)) {
     const copy = Buffer.from(content);
