@@ -165,7 +165,16 @@ function planSteps(context: {
         writeOwned(join(root, "etc", "appliance.json"), `${JSON.stringify(config, null, 2)}\n`, ROOT, 0o644);
       },
     },
-    { name: "switch", title: "make this release the current one", run: async () => switchTo(root, releaseDir) },
+    {
+      name: "switch",
+      title: "make this release the current one",
+      run: async () => {
+        // Parts of an older release must not run on files of this one. An upgrade that lengthens leases first comes with its own issue.
+        if (existsSync(join(root, "current")) && readlinkSync(join(root, "current")) !== releaseDir)
+          await applianceCommand(root, ["stop"]);
+        switchTo(root, releaseDir);
+      },
+    },
   ];
   if (hasSystemd()) {
     steps.push({

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
+import { readFileSync } from "node:fs";
 import { readStatus } from "./status.ts";
+
+/** So many crashes in a row are no accident: waiting longer helps nobody. */
+const GIVE_UP_AFTER_RESTARTS = 5;
 
 /** Parts did not become healthy in time; `message` names them. */
 export class NotHealthyError extends Error {
@@ -25,6 +29,11 @@ export async function waitHealthy(
       seen.set(part.name, part.phase);
     }
     if (running && wanted.length > 0 && wanted.every((part) => part.phase === "healthy")) return;
+    const crashing = wanted.find((part) => part.phase !== "healthy" && part.restarts >= GIVE_UP_AFTER_RESTARTS);
+    if (crashing !== undefined) {
+      const log = context.layout.log(`${crashing.name}.log`);
+      throw new NotHealthyError(`${crashing.name} keeps ending (${crashing.lastExit ?? ""}); the end of ${log}:\n${tailOf(log)}`);
+    }
     if (performance.now() - startedAt > timeoutMs) {
       const missing = wanted
         .filter((part) => part.phase !== "healthy")
@@ -34,5 +43,18 @@ export async function waitHealthy(
       );
     }
     await sleep(250);
+  }
+}
+
+function tailOf(log: string): string {
+  try {
+    return readFileSync(log, "utf8")
+      .trimEnd()
+      .split("\n")
+      .slice(-6)
+      .map((line) => `  ${line.slice(0, 400)}`)
+      .join("\n");
+  } catch {
+    return "  (it can't be read)";
   }
 }

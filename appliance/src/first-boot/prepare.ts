@@ -37,7 +37,9 @@ function ownerOf({ config }: PartContext, process: Parameters<typeof uidOf>[1]):
 
 function makeFolders(context: PartContext): void {
   const { layout } = context;
-  for (const folder of [layout.etc, layout.data(), layout.run()]) ensureFolder(folder, ROOT, 0o755);
+  // Named one by one: under the supervisor's umask a parent made along the way would be closed to the processes.
+  for (const folder of [layout.etc, layout.data(), layout.run(".."), layout.run(), layout.run("audit")])
+    ensureFolder(folder, ROOT, 0o755);
   ensureFolder(layout.log(""), ROOT, 0o750);
   ensureFolder(layout.secrets(""), ROOT, 0o755);
   for (const process of ["coordinator", "auditd", "nats", "s3", "registry", "postgres", "keycloak"] as const) {

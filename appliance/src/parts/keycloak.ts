@@ -1,5 +1,5 @@
 /** Keycloak and its PostgreSQL: containers of the bundle's images that listen on loopback alone. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
 import { ensureFolder } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
@@ -113,7 +113,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
       })) === 200,
     build: () => {
       ensureFolder(layout.data("keycloak"), { uid, gid: uid }, 0o700);
-      mkdirSync(layout.data("keycloak", "import"), { recursive: true });
+      ensureFolder(layout.data("keycloak", "import"), { uid, gid: uid }, 0o700);
       const secret = (name: string): string => readFileSync(layout.secrets("keycloak", name), "utf8").trim();
       const isFirst = !existsSync(layout.secrets("keycloak", "bootstrapped"));
       return {
