@@ -69,8 +69,8 @@ export class AgentRequests implements AsyncDisposable {
   constructor(options: AgentRequestsOptions) {
     this.#options = options;
     this.#subscription = options.connection.subscribe("agent.*.*", {
-      callback: (error, message) => {
-        if (error !== null) return options.onError(error, "", "");
+      callback: (refused, message) => {
+        if (refused !== null) return options.onError(refused, "", "");
         const running = this.#receive(message).finally(() => this.#running.delete(running));
         this.#running.add(running);
       },

@@ -41,8 +41,8 @@ export type AuthCalloutOptions = {
 export function serveAuthCallout({ connection, accountSeed, account, admit, onError }: AuthCalloutOptions): void {
   const issuer = fromSeed(accountSeed);
   connection.subscribe(AUTH_SUBJECT, {
-    callback: (error, message) => {
-      if (error !== null) return onError(error);
+    callback: (refused, message) => {
+      if (refused !== null) return onError(refused);
       answer(message, { issuer, account, admit }).then((reply) => void message.respond(reply), onError);
     },
   });

@@ -107,7 +107,8 @@ function extensionsOf(profile: CertificateProfile): x509.Extension[] {
       ? new x509.BasicConstraintsExtension(true, basicConstraints.pathLength, true)
       : new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(
-      keyUsage.reduce((flags, usage) => flags | USAGE_FLAGS[usage], 0),
+      // The library's flags are an enum; their union is none of its members.
+      keyUsage.reduce<number>((flags, usage) => flags | USAGE_FLAGS[usage], 0) as x509.KeyUsageFlags,
       true,
     ),
   ];

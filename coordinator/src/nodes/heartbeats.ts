@@ -7,7 +7,14 @@ export type Heartbeat = {
   diskFreeBytes: number;
 };
 
-type Heard = { monotonic: number; goodBeats: number; beat: Heartbeat | null; missing: Map<string, number> };
+type Heard = {
+  monotonic: number;
+  goodBeats: number;
+  beat: Heartbeat | null;
+  missing: Map<string, number>;
+  /** Members that its last registration did not name although it had begun with them. */
+  unheld: ReadonlySet<string>;
+};
 
 /**
  * When each node was last heard, in memory alone: a restart owes every lease a full TTL, so there is nothing to remember.
@@ -31,11 +38,17 @@ export class Heartbeats {
   }
 
   /** Registering proves as much as a beat, but is none of the beats in a row that a silent node owes. */
-  registered(node: string): void {
+  registered(node: string, unheld: readonly string[]): void {
     const heard = this.#of(node);
     heard.monotonic = this.#clock.monotonic();
     heard.goodBeats = 0;
     heard.missing.clear();
+    heard.unheld = new Set(unheld);
+  }
+
+  /** The node names a member again that its registration did not name. */
+  hasBegunAnew(node: string, member: string): boolean {
+    return this.#nodes.get(node)?.unheld.has(member) ?? false;
   }
 
   /** It fell silent: it owes its good beats anew. */
@@ -66,7 +79,7 @@ export class Heartbeats {
   #of(node: string): Heard {
     let heard = this.#nodes.get(node);
     if (heard === undefined) {
-      heard = { monotonic: this.#clock.monotonic(), goodBeats: 0, beat: null, missing: new Map() };
+      heard = { monotonic: this.#clock.monotonic(), goodBeats: 0, beat: null, missing: new Map(), unheld: new Set() };
       this.#nodes.set(node, heard);
     }
     return heard;

@@ -57,7 +57,7 @@ export class Registry {
     return node;
   }
 
-  /** A new epoch; every older one is void. What the node should hold and does not is lost there. */
+  /** A new epoch; every older one is void. */
   register(nodeId: string, request: RegisterRequest): RegisterReply {
     const node = this.known(nodeId);
     for (const { id } of request.inventory.workers) this.#ownWorkerId(nodeId, id);
@@ -65,13 +65,8 @@ export class Registry {
     const epoch = this.#nextEpoch(node);
     this.#nodes.register(nodeId, epoch, request, now);
     if (node.state === "JOINED") this.#nodes.move(this.known(nodeId), "READY", now);
-    this.#heartbeats.registered(nodeId);
     this.#records.nodeRegistered(nodeId, epoch, request.inventory.workers.length);
-    const held = new Set(request.held.map(({ member }) => member));
-    for (const member of this.#membersOn(nodeId)) {
-      if (!isExpectedHeld(member) || held.has(member.id)) continue;
-      this.#loseAtAgent(member);
-    }
+    this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#transitions.parts.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
     return { nodeEpoch: epoch, leaseMs: this.#leaseMs(), beatIntervalMs: BEAT_INTERVAL_MS };
@@ -82,19 +77,18 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
     this.#heartbeats.beat(nodeId, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
-    const held = new Set(beat.held.map(({ member }) => member));
-    const missing = this.#membersOn(nodeId)
-      .filter((member) => isExpectedHeld(member) && !held.has(member.id))
-      .map(({ id }) => id);
-    for (const [id, beats] of this.#heartbeats.countMissing(nodeId, missing)) if (beats >= MISSING_BEATS) this.#lose(id);
+    for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
+    const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));
+    for (const [id, beats] of missing) if (beats >= MISSING_BEATS) this.#loseAtAgent(id);
   }
 
   /** Whether {@link hear} would write: most beats change no row and need no commit. */
   isEventful(nodeId: string, beat: BeatRequest): boolean {
     const node = this.current(nodeId, beat.nodeEpoch);
-    const held = new Set(beat.held.map(({ member }) => member));
     return (
-      node.inventory_digest === null || this.#membersOn(nodeId).some((member) => isExpectedHeld(member) && !held.has(member.id))
+      node.inventory_digest === null ||
+      this.#missingFrom(nodeId, beat.held).length > 0 ||
+      this.#begunAnew(nodeId, beat.held).length > 0
     );
   }
 
@@ -119,14 +113,31 @@ export class Registry {
     return member;
   }
 
-  #lose(memberId: string): void {
+  #loseAtAgent(memberId: string): void {
     const member = this.#transitions.parts.members.get(memberId);
-    if (member !== undefined) this.#loseAtAgent(member);
-  }
-
-  #loseAtAgent(member: MemberRow): void {
+    if (member === undefined) return;
     this.#transitions.revoke(member.id, member.reason === null ? { reason: "lease_lost" } : {});
     this.#transitions.settle(member.job_id);
+  }
+
+  /** Members that the node has begun with and does not name; their last reports may still be on the way. */
+  #missingFrom(nodeId: string, held: RegisterRequest["held"]): string[] {
+    const named = new Set(held.map(({ member }) => member));
+    return this.#begunOn(nodeId).filter((member) => !named.has(member));
+  }
+
+  /** Members that its registration had lost and that it runs again: a second start under one fence. */
+  #begunAnew(nodeId: string, held: RegisterRequest["held"]): string[] {
+    const begun = new Set(this.#begunOn(nodeId));
+    return held
+      .map(({ member }) => member)
+      .filter((member) => begun.has(member) && this.#heartbeats.hasBegunAnew(nodeId, member));
+  }
+
+  #begunOn(nodeId: string): string[] {
+    return this.#membersOn(nodeId)
+      .filter(isExpectedHeld)
+      .map(({ id }) => id);
   }
 
   #membersOn(nodeId: string): MemberRow[] {

@@ -162,9 +162,10 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
 
     const opened = await agent.openUpload(server, "model_out/checkpoint.pt", "late");
     t.equal((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length, 1);
-    // The agent comes back having lost the member it had begun.
+    // The agent comes back without the member that it had begun with, and begins anew under the same fence.
     await agent.report(server, { kind: "started", container: "c" });
     await agent.register(2, []);
+    await agent.beat(members.map(({ member, fence }) => ({ member, fence })));
     await eventually(
       async () => ((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length === 0 ? true : null),
       "the upload is aborted",

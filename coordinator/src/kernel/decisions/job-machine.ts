@@ -2,7 +2,7 @@
  * The job's machine as one table: `(state, event) → (state, effects)`. What is not in it does not happen: an event that finds
  * its job elsewhere is stale and is dropped. Drawn in docs/kernel.md; test/kernel/decisions/job-machine.test.ts walks every pair.
  */
-import { isTerminal, JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import type { JobState } from "@resontech/contracts/job-states";
 
 export const JOB_EVENTS = [
   /** Within the transaction that makes the row. */
@@ -89,29 +89,3 @@ export const JOB_MACHINE: Record<JobState, Row> = {
 export function stepJob(state: JobState, event: JobEvent): JobStep | null {
   return JOB_MACHINE[state][event] ?? null;
 }
-
-/** States in which the job has a live attempt. */
-export function hasAttempt(state: JobState): boolean {
-  switch (state) {
-    case "RESERVED":
-    case "PROVISIONING":
-    case "STAGING":
-    case "RUNNING":
-    case "PREEMPTING":
-    case "RECOVERING":
-    case "FINALIZING":
-      return true;
-    case "STOPPING":
-    case "ACCEPTED":
-    case "QUEUED":
-    case "HELD":
-    case "SUCCEEDED":
-    case "FAILED":
-    case "CANCELLED":
-    case "EXPIRED":
-    case "REJECTED":
-      return false;
-  }
-}
-
-export const LIVING_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));

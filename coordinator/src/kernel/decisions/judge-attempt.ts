@@ -85,7 +85,7 @@ function failureOf(member: MemberFacts): JobReason | null {
     case "QUARANTINED":
     case "RELEASING":
       // It let go of its own accord, without having ended.
-      return member.isFinished || member.hasOutputs ? null : "agent_fault";
+      return member.desired === "stop" || member.isFinished || member.hasOutputs ? null : "agent_fault";
     case "LEASED":
     case "STARTING":
     case "RUNNING":

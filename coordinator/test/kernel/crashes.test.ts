@@ -1,0 +1,195 @@
+import { isTerminal, type JobState } from "@resontech/contracts/job-states";
+import fc from "fast-check";
+import t from "tap";
+import { KernelWorld } from "./kernel-world.ts";
+import { SimAgent } from "./sim-agent.ts";
+
+type Action =
+  | { kind: "submit" | "crash" | "schedule" }
+  | { kind: "cancel"; job: number }
+  | { kind: "fetch"; agent: number; lost: boolean }
+  | { kind: "advance"; agent: number; member: number; failure: string | null }
+  | { kind: "finish-clients" | "restart-agent" | "wipe-agent" | "beat"; agent: number }
+  | { kind: "send"; agent: number; lost: "request" | "answer" | null }
+  | { kind: "replay"; agent: number; at: number }
+  | { kind: "wait"; seconds: number };
+
+const agent = fc.integer({ min: 0, max: 1 });
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<Action>({ kind: "submit" }, { kind: "schedule" }) },
+  { weight: 2, arbitrary: fc.constant<Action>({ kind: "crash" }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancel" as const), job: fc.nat(5) }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("fetch" as const), agent, lost: fc.boolean() }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      kind: fc.constant("advance" as const),
+      agent,
+      member: fc.nat(5),
+      failure: fc.oneof(
+        { weight: 20, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: fc.constantFrom("user_exception", "container_failed", "out_of_memory", "lease_lost") },
+      ),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("finish-clients" as const, "restart-agent" as const, "wipe-agent" as const, "beat" as const),
+      agent,
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant("send" as const), agent, lost: fc.constantFrom("request", "answer", null, null) }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("replay" as const), agent, at: fc.nat(60) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.constantFrom(1, 5, 15, 45, 130) }) },
+);
+
+async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Promise<void> {
+  const { parts } = world;
+  const at = "agent" in step ? agents[step.agent]! : agents[0]!;
+  switch (step.kind) {
+    case "submit": {
+      const slug = `s${world.one<number>("SELECT count(*) FROM jobs")}`;
+      await parts.kernel.submit(world.task(slug, { minClients: 1 }));
+      return;
+    }
+    case "cancel": {
+      const jobs = world.all<{ id: string }>("SELECT id FROM jobs ORDER BY sequence");
+      const { id } = jobs[step.job % Math.max(1, jobs.length)] ?? { id: null };
+      const gate = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64) };
+      if (id !== null) await parts.kernel.requestStop(id, "user_cancelled", gate);
+      return;
+    }
+    case "schedule":
+      return parts.scheduler.cycle();
+    case "crash":
+      return world.crash();
+    case "fetch":
+      return at.fetch(step.lost);
+    case "advance":
+      return at.advance(step.member, step.failure);
+    case "finish-clients":
+      return at.finishClients();
+    case "restart-agent":
+      return at.register();
+    case "wipe-agent":
+      at.forget();
+      return at.register();
+    case "beat":
+      return at.beat();
+    case "send":
+      return at.send(step.lost);
+    case "replay":
+      return at.replay(at.sent[step.at]);
+    case "wait": {
+      world.nowMs += step.seconds * 1000;
+      // auditd keeps up: a backlog would stop new work, as it should.
+      parts.db.prepare("UPDATE audit_outbox SET created_at = ?").run(world.nowMs);
+      await parts.liveness.tick();
+      return parts.sweeper.sweep();
+    }
+  }
+}
+
+/** What must hold after every single step, whatever was lost on the way. */
+function violations(world: KernelWorld, ended: Map<string, JobState>): string[] {
+  const found: string[] = [];
+  const none = (what: string, sql: string) => {
+    const rows = world.all<object>(sql);
+    if (rows.length > 0) found.push(`${what}: ${JSON.stringify(rows)}`);
+  };
+  none("two live attempts", "SELECT job_id FROM attempts WHERE ended_at IS NULL GROUP BY job_id HAVING count(*) > 1");
+  none("two holders", "SELECT worker_id FROM leases WHERE released_at IS NULL GROUP BY worker_id HAVING count(*) > 1");
+  none(
+    "a lease without a holder",
+    `SELECT leases.worker_id, members.id, members.state FROM leases JOIN members ON members.id = member_id
+     WHERE released_at IS NULL AND members.state IN ('RELEASED', 'QUARANTINED')`,
+  );
+  none(
+    "a holder without a lease",
+    `SELECT id, state FROM members WHERE role = 'client' AND state NOT IN ('RELEASED', 'QUARANTINED')
+     AND NOT EXISTS (SELECT 1 FROM leases WHERE member_id = members.id AND released_at IS NULL)`,
+  );
+  none(
+    "an attempt without its job",
+    `SELECT attempts.id, jobs.state FROM attempts JOIN jobs ON jobs.id = job_id WHERE attempts.ended_at IS NULL
+     AND jobs.state NOT IN ('RESERVED', 'PROVISIONING', 'STAGING', 'RUNNING', 'PREEMPTING', 'RECOVERING', 'FINALIZING', 'STOPPING')`,
+  );
+  none(
+    "a job without its attempt",
+    `SELECT id, state FROM jobs WHERE state IN ('RESERVED', 'PROVISIONING', 'STAGING', 'RUNNING', 'RECOVERING', 'FINALIZING')
+     AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = jobs.id AND ended_at IS NULL)`,
+  );
+  none(
+    "authority after the attempt",
+    `SELECT members.id, members.state FROM members JOIN attempts ON attempts.id = attempt_id JOIN jobs ON jobs.id = members.job_id
+     WHERE attempts.ended_at IS NOT NULL AND members.state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING')
+     AND NOT (jobs.state = 'SUCCEEDED' AND members.role = 'client')`,
+  );
+  none(
+    "a gap in the records",
+    "SELECT pseq FROM audit_outbox WHERE pseq > 1 AND NOT EXISTS (SELECT 1 FROM audit_outbox b WHERE b.pseq = audit_outbox.pseq - 1)",
+  );
+  for (const { id, state } of world.all<{ id: string; state: JobState }>("SELECT id, state FROM jobs")) {
+    const before = ended.get(id);
+    if (before !== undefined && before !== state) found.push(`job ${id} left ${before} for ${state}`);
+    if (isTerminal(state)) ended.set(id, state);
+  }
+  return found;
+}
+
+/** From here on everybody does what they should and nothing is lost. */
+async function comeToRest(world: KernelWorld, agents: SimAgent[]): Promise<void> {
+  for (const each of agents) await each.register();
+  for (let turn = 0; turn < 120; turn++) {
+    for (const each of agents) {
+      await each.beat();
+      await each.fetch();
+      for (let member = 0; member < 6; member++) each.advance(member, null);
+      if (turn % 3 === 2) each.finishClients();
+      await each.send();
+      await each.send();
+    }
+    world.nowMs += 5_000;
+    await world.parts.liveness.tick();
+    await world.parts.sweeper.sweep();
+    await world.parts.scheduler.cycle();
+    const left = world.one<number>("SELECT count(*) FROM jobs WHERE ended_at IS NULL");
+    const held = world.one<number>("SELECT count(*) FROM leases WHERE released_at IS NULL");
+    if (left === 0 && held === 0) return;
+    // Nodes that came and went are cordoned; an operator looks at them and lets them back.
+    world.parts.db.prepare("UPDATE nodes SET is_cordoned = 0").run();
+    world.parts.db.prepare("UPDATE workers SET is_quarantined = 0").run();
+  }
+}
+
+t.test("any kill, loss, repeat or reordering: no lost job, no second live attempt, no leaked worker", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 90 }), async (steps) => {
+      using world = new KernelWorld();
+      const agents = ["node-a", "node-b"].map((node) => new SimAgent(world, node, 2));
+      for (const each of agents) {
+        world.admit(each.node);
+        await each.register();
+      }
+      const ended = new Map<string, JobState>();
+      for (const step of steps) {
+        await perform(world, agents, step);
+        const found = violations(world, ended);
+        if (found.length > 0) throw new Error(`after ${JSON.stringify(step)}: ${found.join("; ")}`);
+      }
+      await comeToRest(world, agents);
+      const found = violations(world, ended);
+      const left = world.all<object>("SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL");
+      const held = world.all<object>("SELECT worker_id, member_id FROM leases WHERE released_at IS NULL");
+      const members = world.all<object>("SELECT id, state FROM members WHERE state NOT IN ('RELEASED', 'QUARANTINED')");
+      if (found.length + left.length + held.length + world.errors.length > 0)
+        throw new Error(JSON.stringify({ found, left, held, members, errors: world.errors.map(String) }));
+    }),
+    { numRuns: Number(process.env.FC_RUNS ?? 60), ...(process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}) },
+  );
+  t.pass();
+});

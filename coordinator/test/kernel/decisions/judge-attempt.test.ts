@@ -1,0 +1,188 @@
+import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import t from "tap";
+import {
+  type AttemptFacts,
+  judgeAttempt,
+  type Judgement,
+  type MemberFacts,
+  stoppedEvent,
+} from "../../../src/kernel/decisions/judge-attempt.ts";
+
+const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => ({
+  id,
+  role: id === "server" ? "server" : "client",
+  state: "RUNNING",
+  desired: "run",
+  hasProgress: true,
+  isFinished: false,
+  hasOutputs: false,
+  reason: null,
+  isNodeAlive: true,
+  ...change,
+});
+
+const attempt = (state: JobState, members: MemberFacts[], change: Partial<AttemptFacts> = {}): AttemptFacts => ({
+  state,
+  reason: null,
+  minClients: 2,
+  hasModel: false,
+  mayRetry: true,
+  members,
+  ...change,
+});
+
+const healthy = [member("server"), member("c1"), member("c2"), member("c3")];
+const but = (id: string, change: Partial<MemberFacts>) => healthy.map((each) => (each.id === id ? { ...each, ...change } : each));
+
+const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | null][] = [
+  ["all claimed", attempt("RESERVED", healthy), { event: "claim" }],
+  ["one not claimed yet", attempt("RESERVED", but("c3", { state: "LEASED" })), null],
+  ["bytes flow", attempt("PROVISIONING", healthy), { event: "stage" }],
+  [
+    "nothing flows yet",
+    attempt(
+      "PROVISIONING",
+      healthy.map((each) => ({ ...each, hasProgress: false })),
+    ),
+    null,
+  ],
+  [
+    "a client fails before the start",
+    attempt("STAGING", but("c1", { reason: "container_failed" })),
+    { event: "fault", reason: "container_failed", blame: "c1" },
+  ],
+  ["a client fails while the quorum holds", attempt("RUNNING", but("c1", { reason: "container_failed" })), null],
+  ["a client is lost while the quorum holds", attempt("RUNNING", but("c1", { state: "FENCED" })), null],
+  [
+    "the quorum is lost",
+    attempt("RUNNING", but("c1", { state: "FENCED" }), { minClients: 3 }),
+    { event: "fault", reason: "node_lost", blame: "c1" },
+  ],
+  [
+    "the server is lost",
+    attempt("RUNNING", but("server", { state: "FENCED" })),
+    { event: "fault", reason: "node_lost", blame: "server" },
+  ],
+  [
+    "the server fails of the platform",
+    attempt("RUNNING", but("server", { reason: "federation_failed" })),
+    { event: "fault", reason: "federation_failed" },
+  ],
+  [
+    "a user's exception in a client, whatever the quorum",
+    attempt("RUNNING", but("c2", { reason: "user_exception" })),
+    { event: "stop", reason: "user_exception", blame: "c2" },
+  ],
+  [
+    "a user's exception behind a federation that broke of it",
+    attempt("RECOVERING", but("c2", { reason: "user_exception" }), { reason: "federation_failed" }),
+    { event: "stop", reason: "user_exception" },
+  ],
+  [
+    "a member let go without having ended",
+    attempt("RUNNING", but("server", { state: "RELEASED" })),
+    { event: "fault", reason: "agent_fault" },
+  ],
+  ["the server finished", attempt("RUNNING", but("server", { isFinished: true, state: "DRAINING" })), { event: "finish" }],
+  ["a client finished first", attempt("RUNNING", but("c1", { isFinished: true, state: "RELEASED" })), null],
+  [
+    "the model is stored",
+    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" }), { hasModel: true }),
+    { event: "store" },
+  ],
+  [
+    "outputs without a model",
+    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" })),
+    { event: "stop", reason: "output_missing" },
+  ],
+  ["a client is lost in FINALIZING", attempt("FINALIZING", but("c1", { state: "FENCED" })), null],
+  [
+    "the server's node is lost in FINALIZING",
+    attempt("FINALIZING", but("server", { state: "FENCED" })),
+    { event: "fault", reason: "node_lost" },
+  ],
+  [
+    "an upload failed in FINALIZING",
+    attempt("FINALIZING", but("server", { reason: "upload_failed" })),
+    { event: "fault", reason: "upload_failed" },
+  ],
+  ["still uploading", attempt("FINALIZING", but("server", { state: "DRAINING" })), null],
+  ["recovering, somebody still there", attempt("RECOVERING", healthy, { reason: "node_lost" }), null],
+  [
+    "recovering, nothing left",
+    attempt(
+      "RECOVERING",
+      healthy.map((each) => ({ ...each, state: "RELEASED" as const })),
+    ),
+    { event: "requeue" },
+  ],
+  [
+    "recovering, what is left is fenced on a dead node",
+    attempt(
+      "RECOVERING",
+      healthy.map((each) => ({ ...each, state: "FENCED" as const, isNodeAlive: false })),
+    ),
+    { event: "requeue" },
+  ],
+  [
+    "recovering, fenced on a living node",
+    attempt(
+      "RECOVERING",
+      but("c1", { state: "FENCED" }).map((each) => (each.id === "c1" ? each : { ...each, state: "RELEASED" as const })),
+    ),
+    null,
+  ],
+  [
+    "recovering, budget spent",
+    attempt(
+      "RECOVERING",
+      healthy.map((each) => ({ ...each, state: "QUARANTINED" as const })),
+      { mayRetry: false },
+    ),
+    { event: "give-up" },
+  ],
+  [
+    "stopping, somebody may still write",
+    attempt("STOPPING", but("c1", { state: "DRAINING" }), { reason: "user_cancelled" }),
+    null,
+  ],
+  [
+    "stopping, nobody writes any more",
+    attempt(
+      "STOPPING",
+      healthy.map((each) => ({ ...each, state: "RELEASING" as const })),
+      { reason: "user_cancelled" },
+    ),
+    { event: "stopped-cancelled" },
+  ],
+  ["stopping without members", attempt("STOPPING", [], { reason: "expired" }), { event: "stopped-expired" }],
+  [
+    "preempted and gone",
+    attempt(
+      "PREEMPTING",
+      healthy.map((each) => ({ ...each, state: "RELEASED" as const, desired: "stop" as const })),
+    ),
+    { event: "vacate" },
+  ],
+];
+
+for (const [what, facts, expected] of CASES)
+  t.test(`${facts.state}: ${what}`, async (t) => {
+    const judgement = judgeAttempt(facts);
+    if (expected === null) t.equal(judgement, null);
+    else t.match({ ...judgement }, expected);
+  });
+
+t.test("nothing is judged where no attempt decides", async (t) => {
+  for (const state of JOB_STATES.filter((each) =>
+    /^(ACCEPTED|QUEUED|HELD|SUCCEEDED|FAILED|CANCELLED|EXPIRED|REJECTED)$/.test(each),
+  ))
+    t.equal(judgeAttempt(attempt(state, healthy)), null, state);
+});
+
+t.test("STOPPING ends by the reason's terminal state", async (t) => {
+  t.equal(stoppedEvent("user_cancelled"), "stopped-cancelled");
+  t.equal(stoppedEvent("user_exception"), "stopped-failed");
+  t.equal(stoppedEvent("expired"), "stopped-expired");
+  t.equal(stoppedEvent(null), "stopped-failed");
+});

@@ -1,0 +1,34 @@
+import { AGENT_REASONS, isAgentReason, KERNEL_REASONS } from "@resontech/contracts/job-reasons";
+import t from "tap";
+import { REASONS, reasonEntry } from "../../../src/kernel/decisions/reasons.ts";
+import { judgeRetry, RETRY_BUDGETS } from "../../../src/kernel/decisions/retry.ts";
+
+const UNSPENT = { infrastructure: 0, lease_lost: 0, out_of_memory: 0 };
+
+t.test("every reason has an entry, and every entry is a reason", async (t) => {
+  t.same(Object.keys(REASONS).toSorted(), [...AGENT_REASONS, ...KERNEL_REASONS].toSorted());
+  for (const reason of [...AGENT_REASONS, ...KERNEL_REASONS]) {
+    const { message, hint } = reasonEntry(reason);
+    t.match(message, /^[A-Z].*\.$/, reason);
+    t.match(hint, /^[A-Z].*\.$/, reason);
+    t.not(message, hint, reason);
+  }
+});
+
+t.test("what only the coordinator may say is not taken from an agent", async (t) => {
+  for (const reason of KERNEL_REASONS) t.notOk(isAgentReason(reason), reason);
+  for (const reason of AGENT_REASONS) t.ok(isAgentReason(reason), reason);
+});
+
+t.test("retry budgets by cause are those of the design", async (t) => {
+  t.same(RETRY_BUDGETS, { never: 0, infrastructure: 5, lease_lost: 10, out_of_memory: 1, free: Infinity });
+  t.same(judgeRetry("user_exception", UNSPENT), { again: false, spends: null });
+  t.same(judgeRetry("user_cancelled", UNSPENT), { again: false, spends: null });
+  t.same(judgeRetry("preempted", { ...UNSPENT, infrastructure: 5 }), { again: true, spends: null });
+  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), { again: true, spends: "infrastructure" });
+  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), { again: false, spends: "infrastructure" });
+  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), { again: true, spends: "lease_lost" });
+  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), { again: false, spends: "lease_lost" });
+  t.same(judgeRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
+  t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), { again: false, spends: "out_of_memory" });
+});

@@ -1,0 +1,93 @@
+import { rmSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { GroupCommit } from "../../src/db/group-commit.ts";
+import { type OpenedDatabase, openDatabase } from "../../src/db/open-database.ts";
+import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
+import { buildKernel, type KernelParts } from "../../src/kernel/build-kernel.ts";
+
+/** The kernel on a real database file with a clock of the test's own: what a process is between two crashes. */
+export class KernelWorld implements Disposable {
+  readonly #dir = mkdtempSync(join(tmpdir(), "kernel-"));
+  #database!: OpenedDatabase;
+  parts!: KernelParts;
+  readonly errors: unknown[] = [];
+  nowMs = Date.UTC(2026, 0, 1);
+
+  constructor() {
+    this.#open();
+    const { db, meta } = this.parts;
+    meta.set("generation", 1);
+    db.exec(`
+      INSERT INTO users (id, username, is_admin, created_at) VALUES ('user-a', 'a', 0, 1);
+      INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-a', 'user-a', 'p', 1, 1);
+    `);
+  }
+
+  get file(): string {
+    return join(this.#dir, "kernel.db");
+  }
+
+  #open(): void {
+    this.#database = openDatabase(this.file);
+    // The disk is not what these tests are about, and thousands of its syncs would be all of their time.
+    this.#database.write.pragma("synchronous = OFF");
+    this.parts = buildKernel({
+      db: this.#database.write,
+      commit: new GroupCommit(this.#database.write),
+      clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
+      alarms: {
+        onError: (error) => this.errors.push(error),
+        onBrake: () => {},
+        onNodeDead: () => {},
+        onAuditRejected: (error) => this.errors.push(error),
+      },
+    });
+  }
+
+  /** Everything that is not in the file is lost. */
+  crash(): void {
+    this.#database[Symbol.dispose]();
+    this.#open();
+  }
+
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  admit(node: string): void {
+    this.parts.nodes.admit(node, node.padEnd(64, "0"), this.nowMs);
+  }
+
+  task(slug: string, change: Partial<AcceptedTask> = {}): AcceptedTask {
+    const input = (kind: "script" | "shard", key: string) => ({
+      ...{ kind, key, versionId: "v1", etag: "e", sizeBytes: 10, target: key },
+    });
+    return {
+      ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: "bucket-a", outputRoot: `jobs/${slug}` },
+      inputs: [input("script", "scripts/model_def.py"), input("shard", "shards/a.zip"), input("shard", "shards/b.zip")],
+      selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
+      ...{ onlyMine: false, estimatedMemoryMb: null, numRounds: 3, minClients: 2, resumable: false, warnings: [] },
+      image: {
+        ...{ profile: "fl-cpu", reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`, sizeBytes: 1 },
+        ...{ packages: {}, pythonVersion: "3.11.2" },
+      },
+      shardUncompressedBytes: [100, 200],
+      audit: { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64) },
+      idempotency: null,
+      ...change,
+    };
+  }
+
+  all<T>(sql: string, ...values: unknown[]): T[] {
+    return this.parts.db.prepare<unknown[], T>(sql).all(...values);
+  }
+
+  one<T>(sql: string, ...values: unknown[]): T {
+    return this.parts.db
+      .prepare<unknown[], T>(sql)
+      .pluck()
+      .get(...values) as T;
+  }
+}

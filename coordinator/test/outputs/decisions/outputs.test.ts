@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import t from "tap";
+import { multipartEtag } from "../../../src/outputs/decisions/multipart-etag.ts";
+import { outputKey, type OutputOwner } from "../../../src/outputs/decisions/output-key.ts";
+import { partPlan, urlLifeS } from "../../../src/outputs/decisions/part-plan.ts";
+
+const server: OutputOwner = {
+  ...{ role: "server", memberId: "j-a1-server", fence: { generation: 2, counter: 3 }, jobId: "j", outputRoot: "jobs/x" },
+};
+const client: OutputOwner = { ...server, role: "client", memberId: "j-a1-site-1" };
+
+t.test("the server alone writes outputs, each member its own log", async (t) => {
+  t.equal(outputKey(server, "model_out/checkpoint.pt", false), "jobs/x/model_out/checkpoint.pt");
+  t.equal(outputKey(server, "files_out/a/b.txt", false), "jobs/x/files_out/a/b.txt");
+  t.equal(outputKey(client, "files_out/a.txt", false), null);
+  t.equal(outputKey(client, "j-a1-site-1-2.3/7", true), "logs/j/j-a1-site-1-2.3/7");
+  t.equal(outputKey(client, "j-a1-server-2.3/7", true), null);
+  t.equal(outputKey(client, "j-a1-site-1-2.2/7", true), null, "of an older fence");
+});
+
+t.test("keys that could leave their folder or confuse a reader are refused", async (t) => {
+  const bad = [
+    ...["", "model_out", "/model_out/x", "model_out//x", "model_out/", "model_out/../x", "model_out/./x", "model_out/.hidden"],
+    ...["scripts/x.py", "model_out/a b", "model_out/a\nb", "model_out/\u0000", "model_out/é", "model_out/a\\b"],
+    ...[`model_out/${"x".repeat(600)}`, `model_out/${Array.from({ length: 9 }, () => "d").join("/")}`],
+  ];
+  for (const key of bad) t.equal(outputKey(server, key, false), null, JSON.stringify(key));
+});
+
+t.test("parts: one for small and empty outputs, at most a thousand for large ones", async (t) => {
+  const MIB = 1024 ** 2;
+  t.same(partPlan(0), { partSizeBytes: 64 * MIB, partCount: 1 });
+  t.same(partPlan(64 * MIB), { partSizeBytes: 64 * MIB, partCount: 1 });
+  t.same(partPlan(64 * MIB + 1), { partSizeBytes: 64 * MIB, partCount: 2 });
+  const large = partPlan(500e9)!;
+  t.ok(large.partCount <= 1000 && large.partCount * large.partSizeBytes >= 500e9);
+  t.equal(partPlan(6e12), null);
+  t.equal(urlLifeS(0), 900);
+  t.equal(urlLifeS(5_000_000 * 1_000), 1_000);
+  t.equal(urlLifeS(1e15), 604_800);
+});
+
+t.test("the ETag of a completed multipart is known from its parts", async (t) => {
+  const md5 = (text: string) => createHash("md5").update(text).digest();
+  const whole = createHash("md5")
+    .update(Buffer.concat([md5("a"), md5("b")]))
+    .digest("hex");
+  t.equal(multipartEtag([md5("a").toString("hex"), md5("b").toString("hex")]), `${whole}-2`);
+  t.equal(multipartEtag(["not an md5"]), null);
+});
