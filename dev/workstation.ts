@@ -32,7 +32,7 @@ export class Workstation {
     const certificate = environment["SSL_CERT_FILE"] ?? "";
     return [
       "--url",
-      `unix://${join("/run/resontech", "try", "podman.sock")}`,
+      "unix:///run/resontech/try/podman/sock",
       "run",
       "--rm",
       "--network=host",
