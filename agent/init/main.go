@@ -1,8 +1,14 @@
-// Command rt-init is PID 1 of every job container: it starts the payload, forwards signals, reaps, and kills the whole PID namespace
-// when the lease expires, whatever became of the agent. Usage: rt-init PROGRAM [ARGUMENT…]
+// Command rt-init is PID 1 of every job container: it starts the payload, forwards signals, reaps, and ends the whole PID namespace
+// when the lease expires, whatever became of the agent.
+//
+//	rt-init -lease FILE -output FILE -- PROGRAM [ARGUMENT…]
+//
+// The lease file holds a deadline: nanoseconds since boot, suspend included, in decimal. The payload's standard output and error go
+// to the output file, which lies on the member's own file system: what a job says can fill nothing but what is its own.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,54 +21,76 @@ import (
 )
 
 const (
-	leaseFile = "/rt/lease/lease"
-	poll      = time.Second
-	// A lease that can't be read is no lease: two polls may pass for the rename of a new one, no more.
+	poll = time.Second
+	// A lease that can't be read is no lease, but one poll may meet a file system that has to be asked again.
 	unreadableLimit = 3
+	maxLeaseBytes   = 64
 	clockBoottime   = 7
-	exitLeaseLost   = 75
+	prSetDumpable   = 4
+
+	exitUsage      = 2
+	exitNotStarted = 126
+	exitNotFound   = 127
+	// Said by nobody else: a payload that ends with it is passed on as 1.
+	exitLeaseLost = 75
 )
 
-// bootTimeNs counts suspend, as the agent's own clock does.
-func bootTimeNs() int64 {
-	var now syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&now)), 0)
-	return now.Nano()
-}
-
-func leaseHolds() (bool, bool) {
-	text, err := os.ReadFile(leaseFile)
-	if err != nil || len(text) > 64 {
-		return false, false
-	}
-	deadline, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	if err != nil {
-		return false, false
-	}
-	return bootTimeNs() < deadline, true
-}
-
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: rt-init PROGRAM [ARGUMENT…]")
-		os.Exit(2)
+	lease := flag.String("lease", "/rt/lease/lease", "file with the boot-time deadline in ns")
+	output := flag.String("output", "", "file for what the payload says; empty: where rt-init says it")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: rt-init -lease FILE -output FILE -- PROGRAM [ARGUMENT…]")
+		os.Exit(exitUsage)
 	}
-	program, err := exec.LookPath(os.Args[1])
+	// The payload has our uid. Not dumpable, we can't be traced by it and our memory can't be written, so it can't stop the clock.
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	if *output != "" {
+		redirect(*output)
+	}
+	if !leaseHolds(*lease) {
+		fmt.Fprintln(os.Stderr, "rt-init: there is no lease to start under")
+		os.Exit(exitLeaseLost)
+	}
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCHLD)
+	payload := start(flag.Args())
+	watch(payload, *lease, signals)
+}
+
+func redirect(file string) {
+	fd, err := syscall.Open(file, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rt-init:", file, err)
+		os.Exit(exitNotStarted)
+	}
+	for _, standard := range []int{1, 2} {
+		if err := syscall.Dup3(fd, standard, 0); err != nil {
+			os.Exit(exitNotStarted)
+		}
+	}
+	_ = syscall.Close(fd)
+}
+
+func start(command []string) int {
+	program, err := exec.LookPath(command[0])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rt-init:", err)
-		os.Exit(127)
+		os.Exit(exitNotFound)
 	}
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCHLD)
-	payload, err := syscall.ForkExec(program, os.Args[1:], &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(program, command, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{0, 1, 2},
 		Sys:   &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rt-init:", err)
-		os.Exit(126)
+		os.Exit(exitNotStarted)
 	}
+	return pid
+}
+
+func watch(payload int, lease string, signals <-chan os.Signal) {
 	ticker := time.NewTicker(poll)
 	unreadable := 0
 	for {
@@ -70,23 +98,47 @@ func main() {
 		case received := <-signals:
 			if received == syscall.SIGCHLD {
 				reap(payload)
-				continue
+			} else {
+				_ = syscall.Kill(-payload, received.(syscall.Signal))
 			}
-			_ = syscall.Kill(-payload, received.(syscall.Signal))
 		case <-ticker.C:
+			// Signals of one kind are not queued: a child's end may have passed unheard.
 			reap(payload)
-			holds, readable := leaseHolds()
-			if readable {
+			deadline, err := readLease(lease)
+			if err == nil {
 				unreadable = 0
 			} else {
 				unreadable++
 			}
-			if readable && !holds || unreadable >= unreadableLimit {
+			if unreadable >= unreadableLimit || err == nil && bootTimeNs() >= deadline {
 				fmt.Fprintln(os.Stderr, "rt-init: the lease has expired; everything in this container ends")
 				end(exitLeaseLost)
 			}
 		}
 	}
+}
+
+func leaseHolds(file string) bool {
+	deadline, err := readLease(file)
+	return err == nil && bootTimeNs() < deadline
+}
+
+func readLease(file string) (int64, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	if len(text) > maxLeaseBytes {
+		return 0, fmt.Errorf("a lease of %d bytes", len(text))
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// bootTimeNs counts suspend, as the agent's own clock does.
+func bootTimeNs() int64 {
+	var now syscall.Timespec
+	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&now)), 0)
+	return now.Nano()
 }
 
 // reap collects every dead child; the payload's end is ours.
@@ -100,17 +152,23 @@ func reap(payload int) {
 		if err != nil || pid <= 0 {
 			return
 		}
-		if pid != payload {
-			continue
+		if pid == payload {
+			end(codeOf(status))
 		}
-		if status.Signaled() {
-			end(128 + int(status.Signal()))
-		}
-		end(status.ExitStatus())
 	}
 }
 
-// end kills what is left of the namespace; as PID 1 only we survive a signal to all.
+func codeOf(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	if status.ExitStatus() == exitLeaseLost {
+		return 1
+	}
+	return status.ExitStatus()
+}
+
+// end kills what is left of the namespace: as PID 1 we alone survive a signal to all, and our own end takes the rest.
 func end(code int) {
 	if os.Getpid() == 1 {
 		_ = syscall.Kill(-1, syscall.SIGKILL)

@@ -1,0 +1,59 @@
+import { writeFileSync } from "node:fs";
+import { connect as dial } from "node:net";
+import { join } from "node:path";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { freePort, startEngine, stopEngine } from "./engine-process.ts";
+import type { TestPki } from "./pki.ts";
+
+export type TestBus = { url: string; stop(): Promise<void>; restart(): Promise<void> };
+
+/** The real server with mutual TLS and, for the node, the permissions that the coordinator's auth callout gives it. */
+export async function startBus(dir: string, pki: TestPki, node: string): Promise<TestBus> {
+  const port = await freePort();
+  const config = join(dir, "nats.conf");
+  writeFileSync(
+    config,
+    `
+    listen: "127.0.0.1:${port}"
+    max_payload: 8MB
+    tls {
+      cert_file: ${JSON.stringify(pki.serverCertFile)}
+      key_file: ${JSON.stringify(pki.serverKeyFile)}
+      ca_file: ${JSON.stringify(pki.rootFile)}
+      verify_and_map: true
+    }
+    authorization {
+      users: [
+        { user: "CN=coordinator" }
+        { user: "CN=${node}", permissions: {
+          publish: ["agent.${node}.>"]
+          subscribe: ["agent.${node}.hint", "_INBOX_${node}.>"]
+        } }
+      ]
+    }
+    `,
+  );
+  const program = await ensureEngine("nats");
+  const start = () =>
+    startEngine(
+      program,
+      ["-c", config],
+      {},
+      () =>
+        new Promise((resolve) => {
+          const socket = dial(port, "127.0.0.1", () => {
+            socket.destroy();
+            resolve(true);
+          });
+          socket.once("error", () => resolve(false));
+        }),
+    );
+  let child = await start();
+  return {
+    url: `tls://127.0.0.1:${port}`,
+    stop: () => stopEngine(child, "SIGKILL"),
+    async restart() {
+      child = await start();
+    },
+  };
+}

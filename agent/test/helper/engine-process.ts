@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  server.close();
+  await once(server, "close");
+  return address.port;
+}
+
+/** Starts a program and waits until `isReady` says so. */
+export async function startEngine(
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  isReady: () => Promise<boolean>,
+): Promise<ChildProcess> {
+  const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], ...options });
+  let errors = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    errors = (errors + chunk.toString("utf8")).slice(-4000);
+  });
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (child.exitCode !== null) break;
+    if (await isReady().catch(() => false)) return child;
+    await sleep(50);
+  }
+  child.kill("SIGKILL");
+  throw new Error(`${program} did not come up: ${errors}`);
+}
+
+export async function stopEngine(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
+}
+
+/** Polls until `look` answers something; the test's patience ends with a sentence. */
+export async function until<T>(
+  what: string,
+  look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null && found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs / 1000} s for: ${what}`);
+    await sleep(50);
+  }
+}

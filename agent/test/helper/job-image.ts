@@ -1,0 +1,99 @@
+/** A job image of one file, served by the real registry engine: `python3` is the payload program beside this file. */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { freePort, startEngine, stopEngine } from "./engine-process.ts";
+import type { TestPki } from "./pki.ts";
+
+const run = promisify(execFile);
+
+export type JobImage = { registry: string; reference: string; stop(): Promise<void> };
+
+export async function serveJobImage(dir: string, pki: TestPki): Promise<JobImage> {
+  const port = await freePort();
+  const registry = `localhost:${port}`;
+  const layout = join(dir, "layout");
+  const digest = await writeLayout(dir, layout);
+  const config = join(dir, "registry.json");
+  writeFileSync(
+    config,
+    JSON.stringify({
+      version: 0.1,
+      log: { level: "warn", accesslog: { disabled: true } },
+      storage: { filesystem: { rootdirectory: join(dir, "registry") } },
+      http: { addr: `127.0.0.1:${port}`, tls: { certificate: pki.serverCertFile, key: pki.serverKeyFile } },
+    }),
+  );
+  const ca = readFileSync(pki.rootFile);
+  const engine = await startEngine(
+    await ensureEngine("registry"),
+    ["serve", config],
+    { env: { OTEL_TRACES_EXPORTER: "none" } },
+    () =>
+      new Promise((resolve) => {
+        get(`https://${registry}/v2/`, { ca }, (response) => resolve(response.resume().statusCode === 200)).once("error", () =>
+          resolve(false),
+        );
+      }),
+  );
+  const certs = join(dir, "certs");
+  mkdirSync(certs);
+  writeFileSync(join(certs, "ca.crt"), ca);
+  await run("skopeo", [
+    "copy",
+    "--quiet",
+    "--preserve-digests",
+    "--dest-cert-dir",
+    certs,
+    `oci:${layout}`,
+    `docker://${registry}/jobs/test:1`,
+  ]);
+  return { registry, reference: `${registry}/jobs/test@${digest}`, stop: () => stopEngine(engine) };
+}
+
+/** An OCI layout; answers the manifest's digest. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
+async function writeLayout(dir: string, layout: string): Promise<string> {
+  const root = join(dir, "root");
+  for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp"]) mkdirSync(join(root, folder), { recursive: true });
+  await run("go", ["build", "-trimpath", "-o", join(root, "usr/bin/python3"), "."], {
+    cwd: join(import.meta.dirname, "payload"),
+    env: { ...process.env, CGO_ENABLED: "0" },
+  });
+  const tar = join(dir, "layer.tar");
+  await run("tar", ["--create", "--file", tar, "--directory", root, "--owner=0", "--group=0", "."]);
+  mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
+  const put = (bytes: Buffer): { digest: string; size: number } => {
+    const hex = createHash("sha256").update(bytes).digest("hex");
+    writeFileSync(join(layout, "blobs", "sha256", hex), bytes);
+    return { digest: `sha256:${hex}`, size: bytes.length };
+  };
+  const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+  const layer = put(readFileSync(tar));
+  const config = put(
+    json({
+      architecture: "amd64",
+      os: "linux",
+      config: { Env: ["PATH=/usr/bin"] },
+      rootfs: { type: "layers", diff_ids: [layer.digest] },
+    }),
+  );
+  const type = "application/vnd.oci.image";
+  const manifest = put(
+    json({
+      schemaVersion: 2,
+      mediaType: `${type}.manifest.v1+json`,
+      config: { mediaType: `${type}.config.v1+json`, ...config },
+      layers: [{ mediaType: `${type}.layer.v1.tar`, ...layer }],
+    }),
+  );
+  writeFileSync(join(layout, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+  writeFileSync(
+    join(layout, "index.json"),
+    json({ schemaVersion: 2, manifests: [{ mediaType: `${type}.manifest.v1+json`, ...manifest }] }),
+  );
+  return manifest.digest;
+}

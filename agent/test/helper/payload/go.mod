@@ -1,0 +1,3 @@
+module resontech.appliance/agent/test/payload
+
+go 1.26

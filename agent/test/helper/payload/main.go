@@ -1,0 +1,291 @@
+// Stands in for the interpreter of a job image: behaves as the first part of the job's id says, speaking the runner's file contract.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type spec struct {
+	Role       string `json:"role"`
+	Job        string `json:"job"`
+	ServerName string `json:"serverName"`
+	ServerPort int    `json:"serverPort"`
+}
+
+func event(fields map[string]any) {
+	fields["t"] = time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	appendLine("/rt/events/events.jsonl", fields)
+}
+
+func appendLine(file string, fields map[string]any) {
+	line, _ := json.Marshal(fields)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	check(err)
+	defer f.Close()
+	_, err = f.Write(append(line, '\n'))
+	check(err)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Println("payload:", err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "orphan" {
+		time.Sleep(time.Hour)
+	}
+	var s spec
+	text, err := os.ReadFile("/rt/job/spec.json")
+	check(err)
+	check(json.Unmarshal(text, &s))
+	fmt.Println("hello from", s.Role)
+	switch strings.Split(s.Job, "-")[0] {
+	case "train":
+		train(s)
+	case "probe":
+		probe(s)
+	case "fill":
+		fill()
+	case "hog":
+		hog()
+	case "sleep":
+		sleepUntilTerm(s)
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		event(map[string]any{"kind": "ready"})
+		time.Sleep(time.Hour)
+	case "thief":
+		thief()
+	case "flood":
+		flood()
+	case "crash":
+		fmt.Println("about to crash")
+		os.Exit(7)
+	default:
+		fmt.Println("no such behaviour:", s.Job)
+		os.Exit(2)
+	}
+}
+
+// train is a federation in small: clients say a line to the server, which runs one round when all have come.
+func train(s spec) {
+	if s.Role == "client" {
+		trainClient(s)
+		return
+	}
+	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", s.ServerPort))
+	check(err)
+	event(map[string]any{"kind": "ready"})
+	peer, err := listener.Accept()
+	check(err)
+	site, err := bufio.NewReader(peer).ReadString('\n')
+	check(err)
+	site = strings.TrimSpace(site)
+	event(map[string]any{"kind": "site-registered", "site": site})
+	event(map[string]any{"kind": "job-started", "nvflareJob": "3f1e"})
+	event(map[string]any{"kind": "round-started", "round": 0, "numRounds": 1})
+	event(map[string]any{"kind": "metric", "site": site, "value": `{"accuracy":0.5}`})
+	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte(strings.Repeat("weights ", 1<<17)), 0o600))
+	check(os.WriteFile("/rt/events/training_log.txt", []byte("round 0 done\n"), 0o600))
+	appendLine("/rt/events/metrics.jsonl", map[string]any{"kind": "round-ended", "round": 0})
+	event(map[string]any{"kind": "round-ended", "round": 0, "sites": []string{site}})
+	fmt.Fprintln(peer, "over")
+	if strings.HasPrefix(s.Job, "train-long") {
+		time.Sleep(6 * time.Second)
+	}
+	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+func trainClient(s spec) {
+	var peer net.Conn
+	for peer == nil {
+		found, err := net.DialTimeout("tcp", fmt.Sprintf("%s:%d", s.ServerName, s.ServerPort), time.Second)
+		if err == nil {
+			peer = found
+		} else {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	event(map[string]any{"kind": "ready"})
+	shard, err := os.ReadFile("/app/payload/data/numbers.csv")
+	check(err)
+	alias, err := os.ReadFile("/var/tmp/nvflare/data/data/numbers.csv")
+	check(err)
+	if string(shard) != string(alias) {
+		check(fmt.Errorf("the data root's two names differ"))
+	}
+	check(os.MkdirAll("/app/payload/runs/round_0", 0o755))
+	fmt.Fprintln(peer, "site-1")
+	_, err = bufio.NewReader(peer).ReadString('\n')
+	check(err)
+	event(map[string]any{"kind": "finished"})
+}
+
+// probe tells what a job can see and do, as one metric.
+func probe(s spec) {
+	found := map[string]any{
+		"uid": os.Getuid(), "gid": os.Getgid(), "pid1": firstLine("/proc/1/cmdline"),
+		"env": os.Environ(),
+	}
+	for _, line := range strings.Split(read("/proc/self/status"), "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			switch name {
+			case "CapEff", "CapBnd", "CapPrm", "NoNewPrivs", "Seccomp":
+				found[name] = strings.TrimSpace(value)
+			}
+		}
+	}
+	found["mounts"] = read("/proc/self/mounts")
+	writable := []string{}
+	for _, folder := range []string{"/", "/etc", "/usr", "/run", "/var/tmp", "/rt", "/rt/job", "/rt/job/kit", "/rt/lease", "/rt/runner",
+		"/app", "/app/payload", "/app/out", "/app/workspace", "/tmp", "/rt/events", "/var/tmp/nvflare/data", "/proc/sys", "/sys", "/dev"} {
+		file := filepath.Join(folder, ".probe")
+		if os.WriteFile(file, nil, 0o600) == nil {
+			writable = append(writable, folder)
+			os.Remove(file)
+		}
+	}
+	found["writable"] = writable
+	found["routes"] = read("/proc/net/route")
+	dials := map[string]string{}
+	for _, address := range strings.Fields(read("/app/payload/dial.txt")) {
+		dials[address] = dial(address)
+	}
+	found["dials"] = dials
+	found["hosts"] = read("/etc/hosts")
+	found["devices"] = list("/dev")
+	found["memoryLimit"] = strings.TrimSpace(read("/sys/fs/cgroup/memory/memory.limit_in_bytes") + read("/sys/fs/cgroup/memory.max"))
+	found["cpuQuota"] = strings.TrimSpace(read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + read("/sys/fs/cgroup/cpu.max"))
+	found["pidsLimit"] = strings.TrimSpace(read("/sys/fs/cgroup/pids/pids.max") + read("/sys/fs/cgroup/pids.max"))
+	found["resolves"] = resolves("deb.debian.org")
+	found["keyMode"] = mode("/rt/job/kit/member.key")
+	found["initMemory"] = open("/proc/1/mem")
+	text, err := json.Marshal(found)
+	check(err)
+	check(os.WriteFile("/rt/events/metrics.jsonl", text, 0o600))
+	check(os.WriteFile("/rt/events/training_log.txt", nil, 0o600))
+	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("w"), 0o600))
+	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+func dial(address string) string {
+	connection, err := net.DialTimeout("tcp", address, 1500*time.Millisecond)
+	if err != nil {
+		return err.Error()
+	}
+	connection.Close()
+	return "connected"
+}
+
+func resolves(name string) string {
+	addresses, err := net.LookupHost(name)
+	if err != nil {
+		return "no"
+	}
+	return strings.Join(addresses, " ")
+}
+
+// fill uses up the file system, then ends as a job does whose write failed.
+func fill() {
+	file, err := os.Create("/tmp/fill")
+	check(err)
+	block := make([]byte, 1<<20)
+	for {
+		if _, err := file.Write(block); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+}
+
+func hog() {
+	var kept [][]byte
+	for {
+		block := make([]byte, 16<<20)
+		for i := 0; i < len(block); i += 4096 {
+			block[i] = 1
+		}
+		kept = append(kept, block)
+		if len(kept) > 1<<16 {
+			return
+		}
+	}
+}
+
+func sleepUntilTerm(s spec) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	// A grandchild that outlives its parent: PID 1 must reap and, at the end, kill it.
+	check(exec.Command("/usr/bin/python3", "orphan").Start())
+	event(map[string]any{"kind": "ready"})
+	<-signals
+	os.Exit(143)
+}
+
+// thief points what the agent reads at files that are not the job's.
+func thief() {
+	check(os.Symlink("/etc/shadow", "/rt/events/training_log.txt"))
+	check(os.Symlink("/", "/app/out/host"))
+	event(map[string]any{"kind": "finished", "modelFile": "/app/out/host/etc/shadow", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// flood says far more than anybody can take.
+func flood() {
+	line := strings.Repeat("noise ", 200) + "\n"
+	for written := 0; written < 64<<20; written += len(line) {
+		fmt.Print(line)
+	}
+	for i := 0; i < 20000; i++ {
+		event(map[string]any{"kind": "metric", "site": "site-1", "value": fmt.Sprintf(`{"i":%d}`, i)})
+	}
+	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("w"), 0o600))
+	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+func read(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text)
+}
+
+func firstLine(file string) string {
+	return strings.ReplaceAll(read(file), "\x00", " ")
+}
+
+func list(folder string) []string {
+	names := []string{}
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func mode(file string) string {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err.Error()
+	}
+	return info.Mode().String()
+}
+
+func open(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return err.Error()
+	}
+	f.Close()
+	return "opened"
+}

@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import Docker from "dockerode";
+import { startEngine, stopEngine } from "./engine-process.ts";
+
+const run = promisify(execFile);
+
+export type PodmanService = { socket: string; podman(...args: string[]): Promise<string>; stop(): Promise<void> };
+
+/** A container engine of this test alone, configured as the appliance configures its own. `registry` is trusted by `rootFile`. */
+export async function startPodman(dir: string, registry: string, rootFile: string): Promise<PodmanService> {
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+  const folder = (...names: string[]): string => {
+    mkdirSync(join(dir, ...names), { recursive: true });
+    return join(dir, ...names);
+  };
+  const home = folder("home");
+  writeFileSync(
+    join(folder("home", ".config", "containers"), "policy.json"),
+    '{"default":[{"type":"insecureAcceptAnything"}]}\n',
+  );
+  writeFileSync(join(folder("home", ".config", "containers", "certs.d", registry), "ca.crt"), readFileSync(rootFile));
+  const [graph, runroot] = [folder("storage"), folder("run")];
+  const env = {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: home,
+    XDG_RUNTIME_DIR: runroot,
+    CONTAINERS_CONF: file(
+      "containers.conf",
+      [
+        "[containers]",
+        'default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]',
+        "[engine]",
+        'runtime = "runc"',
+        'cgroup_manager = "cgroupfs"',
+        'events_logger = "file"',
+        `tmp_dir = "${folder("run", "tmp")}"`,
+        "[network]",
+        'network_backend = "netavark"',
+        `network_config_dir = "${folder("networks")}"`,
+        // Services that start at once on one host must not take the same subnet.
+        `default_subnet_pools = [{ base = "10.${randomInt(100, 250)}.${randomInt(0, 16) * 16}.0/20", size = 24 }]`,
+        "",
+      ].join("\n"),
+    ),
+    CONTAINERS_STORAGE_CONF: file(
+      "storage.conf",
+      `[storage]\ndriver = "overlay"\nrunroot = "${join(runroot, "storage")}"\ngraphroot = "${graph}"\n`,
+    ),
+    CONTAINERS_REGISTRIES_CONF: file("registries.conf", "unqualified-search-registries = []\n"),
+  };
+  const socket = join(dir, "podman.sock");
+  const service = await startEngine("podman", ["system", "service", "--time=0", `unix://${socket}`], { env }, async () => {
+    if (!existsSync(socket)) return false;
+    await new Docker({ socketPath: socket }).ping();
+    return true;
+  });
+  const podman = async (...args: string[]): Promise<string> => (await run("podman", args, { env })).stdout;
+  return {
+    socket,
+    podman,
+    async stop() {
+      await podman("rm", "--all", "--force", "--time", "0");
+      await podman("network", "prune", "--force");
+      await stopEngine(service);
+      // The overlay driver leaves its own folder mounted on itself.
+      await run("umount", [join(graph, "overlay")]).catch(() => undefined);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

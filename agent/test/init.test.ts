@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ensureEngine } from "@resontech/airgap/engines";
+import t from "tap";
+import { bootTimeNs } from "../src/boot-clock.ts";
+import { until } from "./helper/engine-process.ts";
+
+const init = await ensureEngine("init");
+const EXPIRED = 75;
+
+function writeLease(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
+  renameSync(`${file}.part`, file);
+}
+
+const inSeconds = (seconds: number): string => `${bootTimeNs() + BigInt(seconds) * 1_000_000_000n}\n`;
+
+/** rt-init as PID 1 of a namespace of its own, as in a container. */
+function start(dir: string, script: string) {
+  const [lease, output] = [join(dir, "lease"), join(dir, "output.log")];
+  const child = spawn(
+    "unshare",
+    ["--pid", "--fork", "--kill-child", "--mount-proc", init, "-lease", lease, "-output", output, "--", "sh", "-c", script],
+    { stdio: ["ignore", "inherit", "inherit"], detached: true },
+  );
+  const ended = once(child, "exit").then(([code]) => code as number);
+  return {
+    lease,
+    ended,
+    said: () => (existsSync(output) ? readFileSync(output, "utf8") : ""),
+    /** To rt-init itself, which is the child of `unshare`. */
+    signal: async (name: NodeJS.Signals) => {
+      const pid = await until("rt-init", () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim());
+      process.kill(Number(pid), name);
+    },
+  };
+}
+
+t.test("passes the payload's exit code and output on", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  const { ended, said } = start(dir, "echo one; echo two >&2; exit 7");
+  t.equal(await ended, 7);
+  t.equal(said(), "one\ntwo\n");
+});
+
+t.test("a payload killed by a signal ends as 128 + its number", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  t.equal(await start(dir, "kill -KILL $$").ended, 137);
+});
+
+t.test("a payload can't pretend that its lease was lost", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  t.equal(await start(dir, `exit ${EXPIRED}`).ended, 1);
+});
+
+t.test("forwards signals to the payload", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  const { ended, said, signal } = start(dir, "trap 'echo stopping; exit 143' TERM; echo ready; while :; do sleep 0.05; done");
+  await until("the payload", () => said().includes("ready"));
+  await signal("SIGTERM");
+  t.equal(await ended, 143);
+  t.match(said(), /stopping/);
+});
+
+t.test("reaps orphans and ends with the payload, whatever it left running", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  const { ended, said } = start(
+    dir,
+    "sh -c 'sleep 0.2 & exit 0'; sleep 0.5; grep -lE '^State:.Z' /proc/[0-9]*/status && echo zombie; sleep 300 & sh -c 'sleep 300 &'; exit 0",
+  );
+  t.equal(await ended, 0);
+  t.notMatch(said(), /zombie/);
+});
+
+t.test("starts nothing without a lease that holds", async (t) => {
+  for (const [why, text] of [
+    ["expired", inSeconds(-1)],
+    ["garbage", "soon\n"],
+    ["too long", "1".repeat(100)],
+    ["out of range", "9".repeat(40)],
+    ["empty", ""],
+  ] as const) {
+    const dir = t.testdir({ lease: text });
+    const { ended, said } = start(dir, "echo started");
+    t.equal(await ended, EXPIRED, why);
+    t.notMatch(said(), /started/, why);
+  }
+  const dir = t.testdir({});
+  t.equal(await start(dir, "echo started").ended, EXPIRED, "absent");
+});
+
+t.test("kills everything when the deadline passes, and not before", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(2) });
+  const { ended, lease } = start(dir, "trap '' TERM; sleep 300 & sleep 300");
+  await sleep(1_000);
+  writeLease(lease, inSeconds(3));
+  await sleep(2_000);
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await sleep(0);
+  t.equal(isOver, false, "a renewed lease is followed");
+  const from = Date.now();
+  t.equal(await ended, EXPIRED);
+  t.ok(Date.now() - from < 2_500, "within a poll of the deadline");
+});
+
+t.test("a lease that can't be read any more is none", async (t) => {
+  for (const spoil of [(lease: string) => rmSync(lease), (lease: string) => writeLease(lease, "\0\0\0")]) {
+    const dir = t.testdir({ lease: inSeconds(600) });
+    const { ended, lease } = start(dir, "sleep 300");
+    await sleep(500);
+    spoil(lease);
+    const from = Date.now();
+    t.equal(await ended, EXPIRED);
+    t.ok(Date.now() - from < 5_000);
+  }
+});
+
+t.test("the payload can't reach into PID 1 although it has its uid", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  // Root may look into anybody: rt-init and payload run as a job's uid, as in a container.
+  const child = spawn(
+    "setpriv",
+    [
+      ...["--reuid", "10001", "--regid", "10001", "--clear-groups", "--no-new-privs", "--bounding-set=-all"],
+      ...[init, "-lease", join(dir, "lease"), "--", "sh", "-c", "true 2>/dev/null </proc/$PPID/mem; echo $?"],
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  await once(child, "close");
+  t.match(said, /^[12]\n$/, "its memory can't be opened");
+});
