@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from .environment import job_environment
-from .events import LineLog, LineTail
+from .events import FailureReserve, LineLog, LineTail
 from .exit_code import DONE, FAILED, STOPPED
 from .failure import Failure, failure_of
 from .kit import render_client
@@ -33,6 +33,7 @@ class ClientRun:
         self._layout = layout
         self._stop = stop
         self._package_root = package_root
+        self._reserve = FailureReserve(layout.events)
         self._events = LineLog(layout.events)
         self._journal = LineTail(layout.journal)
         self._tracebacks = TracebackCollector()
@@ -108,6 +109,7 @@ class ClientRun:
         return self._fail(Failure("payload_exited", f"the site's job process ended{code}"))
 
     def _fail(self, failure: Failure) -> int:
+        self._reserve.release()
         detail = {} if failure.detail is None else {"detail": failure.detail}
         self._events.append("failed", reason=failure.reason, message=failure.message, **detail)
         return FAILED

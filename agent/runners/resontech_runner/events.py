@@ -1,10 +1,16 @@
 """The runner's half of the file contract: lines that are appended and never rewritten."""
 
+import errno
 import json
 import threading
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+
+
+def seconds_of(entry: dict[str, Any]) -> float:
+    """When a line was written, on the wall clock."""
+    return datetime.fromisoformat(entry["t"]).timestamp()
 
 
 def now() -> str:
@@ -26,6 +32,23 @@ class LineLog:
 
     def close(self) -> None:
         self._file.close()
+
+
+class FailureReserve:
+    """Room on a full disk for the word that it is full."""
+
+    _BYTES = 64 * 1024
+
+    def __init__(self, events: Path):
+        self._file = events.with_name("reserve")
+        self._file.write_bytes(b"\0" * self._BYTES)
+
+    def release(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+
+def is_disk_full(error: BaseException) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 class LineTail:

@@ -1,5 +1,6 @@
 """Composition: the spec, the signals, one run."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from .client import ClientRun
 from .environment import job_environment
-from .events import LineLog
+from .events import LineLog, is_disk_full
 from .exit_code import FAILED
 from .layout import Layout
 from .server import ServerRun
@@ -34,11 +35,17 @@ def main(layout: Layout = Layout()) -> int:
         os.chdir(layout.admin_workspace)
         run = (ServerRun if spec.role == "server" else ClientRun)(spec, layout, _PACKAGE_ROOT, stop)
         code = run.run()
-    except Exception:
-        text = traceback.format_exc()
-        print(text, file=sys.stderr, flush=True)
-        LineLog(layout.events).append("failed", reason="federation_failed", message="the runner broke", detail=text[-4096:])
+    except Exception as error:
+        _tell_breakdown(layout, error)
         code = FAILED
-    sys.stdout.flush()
     # The session's threads (gRPC, NVFlare) would hold the interpreter for seconds; everything of ours is written.
     os._exit(code)
+
+
+def _tell_breakdown(layout: Layout, error: Exception) -> None:
+    text = traceback.format_exc()
+    reason, message = ("disk_limit", "the disk of this member is full") if is_disk_full(error) else ("federation_failed", "the runner broke")
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+        layout.events.with_name("reserve").unlink(missing_ok=True)
+        LineLog(layout.events).append("failed", reason=reason, message=message, detail=text[-4096:])

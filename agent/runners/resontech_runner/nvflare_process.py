@@ -1,5 +1,6 @@
 """One NVFlare parent process and its job processes: started, followed line by line, stopped together."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -42,9 +43,11 @@ class NvflareProcess:
     def _follow(self) -> None:
         assert self._process.stdout is not None
         for line in iter(self._process.stdout.readline, b""):
-            os.write(1, line)
-            if self._copy_to is not None:
-                self._copy_to.write(line)
+            # Whatever becomes of a copy, the pipe is emptied: NVFlare would stand still on a full one.
+            with contextlib.suppress(OSError):
+                os.write(1, line)
+                if self._copy_to is not None:
+                    self._copy_to.write(line)
             self._on_line(line.decode("utf-8", "replace"))
 
     def exit_code(self) -> Optional[int]:

@@ -1,5 +1,6 @@
 """The server's container: NVFlare's server, the submission, and what the job does until its model is there."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from .environment import job_environment
-from .events import LineLog, LineTail
+from .events import FailureReserve, LineLog, LineTail, seconds_of
 from .exit_code import DONE, FAILED, STOPPED
 from .failure import Failure, SiteError, failure_of
 from .job_folder import assemble_job
@@ -38,6 +39,7 @@ class ServerRun:
         self._spec = spec
         self._layout = layout
         self._stop = stop
+        self._reserve = FailureReserve(layout.events)
         self._events = LineLog(layout.events)
         self._metrics = LineLog(layout.metrics)
         self._journal = LineTail(layout.journal)
@@ -49,7 +51,7 @@ class ServerRun:
         self._broken = False
         self._oom_before = oom_kills()
         self._log = open(layout.training_log, "ab", buffering=0)
-        self._model: Optional[ModelFile] = None
+        self._persisted_at: Optional[float] = None
         self._job: Optional[str] = None
         self._package_root = package_root
 
@@ -116,8 +118,7 @@ class ServerRun:
     def _follow(self, submitter: Submitter, job: str) -> int:
         next_status = time.monotonic() + _STATUS_POLL_S
         while not self._stop.is_set():
-            for entry in self._journal.read():
-                self._take(entry)
+            self._read_journal()
             if self._run_over:
                 return self._conclude()
             if self._server.exit_code() is not None:
@@ -127,20 +128,27 @@ class ServerRun:
                 next_status = time.monotonic() + _STATUS_POLL_S
                 status = _status_or_none(submitter, job)
                 if status is not None and _is_over(status):
-                    for entry in self._journal.read():
-                        self._take(entry)
+                    self._read_journal()
                     return self._conclude() if self._run_over else self._fail_with(f"NVFlare ended the job: {status}")
             self._stop.wait(_POLL_S)
         return self._abort(submitter, job)
+
+    def _read_journal(self) -> None:
+        for entry in self._journal.read():
+            # The user's code can write there too: what is not as our observers write it is passed over.
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                self._take(entry)
 
     def _take(self, entry: dict[str, Any]) -> None:
         kind = entry["kind"]
         if kind == "run-started":
             self._events.append("job-started", nvflareJob=str(entry.get("job")))
         elif kind == "round":
-            self._tell(self._rounds.started(entry["round"], entry.get("numRounds"), time.time()))
+            self._tell(self._rounds.started(entry["round"], entry.get("numRounds"), seconds_of(entry)))
         elif kind == "round-done":
             self._tell(self._rounds.finished())
+        elif kind == "persisting":
+            self._persisted_at = seconds_of(entry)
         elif kind == "contribution":
             self._rounds.contributed(entry["site"])
         elif kind == "metric":
@@ -167,8 +175,6 @@ class ServerRun:
     def _tell_round_end(self, fact: RoundEnded) -> None:
         model = self._model_since(fact.started_at)
         digest = {} if model is None else {"modelSha256": model.sha256}
-        if model is not None:
-            self._model = model
         for log in (self._events, self._metrics):
             log.append("round-ended", round=fact.round, sites=list(fact.sites), **digest)
 
@@ -190,9 +196,11 @@ class ServerRun:
         return DONE
 
     def _final_model(self) -> Optional[ModelFile]:
+        """The model of the last save. Persistors swallow their own errors, so an older file means that the last save failed."""
+        since = self._rounds.started_at if self._persisted_at is None else self._persisted_at
         deadline = time.monotonic() + _MODEL_SETTLE_S
         while True:
-            model = self._model_since(self._rounds.started_at)
+            model = self._model_since(since)
             if model is not None or time.monotonic() >= deadline or self._stop.is_set():
                 return model
             time.sleep(_POLL_S)
@@ -223,6 +231,7 @@ class ServerRun:
         return self._fail(failure_of(self._fatal or summary, list(self._tracebacks.found), list(self._site_errors), killed))
 
     def _fail(self, failure: Failure) -> int:
+        self._reserve.release()
         detail = {} if failure.detail is None else {"detail": failure.detail}
         self._events.append("failed", reason=failure.reason, message=failure.message, **detail)
         return FAILED

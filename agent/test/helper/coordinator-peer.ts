@@ -80,6 +80,7 @@ export class CoordinatorPeer {
   #desired: DesiredMember[] = [];
   #version = 1;
   #sequence = new Map<string, number>();
+  #opened = 0;
   readonly #uploads = new Map<string, Upload>();
 
   constructor(options: { node: string; pki: TestPki; store: TestObjectStore; token: string; natsUrl: string }) {
@@ -260,7 +261,8 @@ export class CoordinatorPeer {
 
   async #open(request: OutputOpenRequest): Promise<object> {
     const key = request.log === true ? `logs/${request.key}` : `out/${request.key}`;
-    const upload = { id: `up-${this.#uploads.size}`, key, s3: await this.#store.openUpload(key), parts: 1 };
+    this.#opened += 1;
+    const upload = { id: `up-${this.#opened}`, key, s3: await this.#store.openUpload(key), parts: 1 };
     this.#uploads.set(upload.id, upload);
     return { upload: upload.id, partSizeBytes: 64 * 1024 * 1024, urls: [await this.#partUrl(upload, 1)] };
   }

@@ -1,17 +1,20 @@
 """One whole attempt as plain processes, each in a container's view of the file system.
 
-Root stays read-only (an overlay of the host's), the mounts of contracts/src/runner.ts lie where a container has them, the network
-has only a loopback, and everything runs as uid 10001. Needs root and an interpreter that has NVFlare and torch.
+Root stays read-only (an overlay of the job image's, or of the host's), the mounts of contracts/src/runner.ts lie where a container has
+them, the network has only a loopback, and everything runs as uid 10001. Needs root on a host with util-linux.
 """
 
+import base64
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import zipfile
-from datetime import datetime, timedelta, timezone
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -21,17 +24,38 @@ PORT = 8102
 JOB_UID = 10001
 RUNNERS = Path(__file__).resolve().parents[2] / "runners"
 
-# Arguments: member folder. The namespace goes with the last process in it.
+# A network with nothing but a loopback, which lives as long as this process; SIOCSIFFLAGS, IFF_UP | IFF_RUNNING.
+_LOOPBACK = """
+import fcntl, signal, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))
+print("up", flush=True)
+signal.pause()
+"""
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_LOOK_INSIDE = r"""
+set -eu
+root=$1; shift
+if [ "$root" != / ]; then
+  for dir in proc dev sys; do mkdir -p "$root/$dir"; mount --rbind "/$dir" "$root/$dir"; done
+  mkdir -p "$root/tmp"; mount -t tmpfs none "$root/tmp"
+fi
+exec chroot "$root" "$@"
+"""
+
+# Arguments: member folder, root of the image, interpreter. The namespace goes with the last process in it.
 _ENTER = r"""
 set -eu
-member=$1; python=$2
+member=$1; image=$2; python=$3
 mount -t tmpfs none "$member/overlay"
 mkdir "$member/overlay/upper" "$member/overlay/work" "$member/overlay/root"
 root=$member/overlay/root
-mount -t overlay overlay -o "lowerdir=/,upperdir=$member/overlay/upper,workdir=$member/overlay/work" "$root"
+mount -t overlay overlay -o "lowerdir=$image,upperdir=$member/overlay/upper,workdir=$member/overlay/work" "$root"
 for dir in proc dev sys; do mount --rbind "/$dir" "$root/$dir"; done
 mkdir -p "$root/app/payload" "$root/app/out" "$root/app/workspace" "$root/app/model" "$root/rt/job" "$root/rt/events" "$root/rt/runner"
-mkdir -p "$root/var/tmp/nvflare/data" "$root/tmp"
+mkdir -p "$root/var/tmp/nvflare/data" "$root/tmp" "$root/etc"
+touch "$root/etc/hosts"
 mount --bind "$member/../hosts" "$root/etc/hosts"
 mount -o remount,ro "$root"
 for dir in app/payload app/out app/workspace rt/events; do mount --bind "$member/$dir" "$root/$dir"; done
@@ -40,26 +64,57 @@ mount --bind "$RUNNERS" "$root/rt/runner"; mount -o remount,ro,bind "$root/rt/ru
 mount --bind "$member/rt/job" "$root/rt/job"; mount -o remount,ro,bind "$root/rt/job"
 mount --bind "$member/tmp" "$root/tmp"
 for dir in $KEPT; do mkdir -p "$root$dir"; mount --bind "$dir" "$root$dir"; done
-exec chroot "$root" setpriv --reuid 10001 --regid 10001 --clear-groups --no-new-privs "$python" -u /rt/runner/run.py
+exec setpriv --no-new-privs chroot --userspec=10001:10001 --groups= "$root" "$python" -u /rt/runner/run.py
 """
 
 
-class Federation:
-    """`scripts` and `configs` map file names to text, as the public client renders them."""
+@dataclass(frozen=True)
+class JobImage:
+    """Where the interpreter with NVFlare, torch and the public client is: `python` as seen from `root`."""
 
-    def __init__(self, folder: Path, python: str, sites: list[str], scripts: dict[str, str], configs: dict[str, str]):
+    root: str
+    python: str
+
+    @staticmethod
+    def from_environment() -> "JobImage":
+        return JobImage(os.environ.get("RT_TEST_JOB_ROOT", "/"), os.environ.get("RT_TEST_PYTHON", "/usr/bin/python3"))
+
+    def forge(self, order: dict) -> dict:
+        script = (Path(__file__).parent / "forge.py").read_text()
+        done = subprocess.run(
+            ["unshare", "--mount", "bash", "-c", _LOOK_INSIDE, "forge", self.root, self.python, "-c", script],
+            input=json.dumps(order),
+            capture_output=True,
+            text=True,
+            env={"PATH": _PATH, "KEPT": self.kept()},
+        )
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr[-4000:])
+        return json.loads(done.stdout)
+
+    def kept(self) -> str:
+        """A private /tmp would hide an interpreter that lies there."""
+        return "/".join(self.python.split("/")[:3]) if self.python.startswith("/tmp/") else ""
+
+
+class Federation:
+    """`scripts` and `configs` map file names to text, as the public client renders them; `kits` and `shards` as forge.py makes them."""
+
+    def __init__(self, folder: Path, image: JobImage, sites: list[str], forged: dict):
         self.folder = folder
-        self.python = python
+        self.image = image
         self.sites = sites
         self._network: Optional[subprocess.Popen] = None
         self.processes: dict[str, subprocess.Popen] = {}
         folder.mkdir(parents=True)
         (folder / "hosts").write_text(f"127.0.0.1 localhost {SERVER}\n")
-        kits = _make_kits(sites)
         for member in ["server", *sites]:
-            self._make_member(member, kits, scripts, configs)
+            self._make_member(member, forged)
+        for site in sites:
+            with zipfile.ZipFile(io.BytesIO(base64.b64decode(forged["shards"][site]))) as shard:
+                shard.extractall(self.folder / site / "app/payload")
 
-    def _make_member(self, member: str, kits: dict[str, bytes], scripts: dict[str, str], configs: dict[str, str]) -> None:
+    def _make_member(self, member: str, forged: dict) -> None:
         root = self.folder / member
         for name in ("overlay", "tmp", "app/payload", "app/out", "app/workspace", "rt/events", "rt/job/kit"):
             (root / name).mkdir(parents=True)
@@ -84,22 +139,18 @@ class Federation:
         files = {"rootCA.pem": "root.crt", "member.crt": f"{member}.crt", "member.key": f"{member}.key"}
         if is_server:
             files |= {"admin.crt": "admin.crt", "admin.key": "admin.key"}
-            for folder, texts in (("scripts", scripts), ("configs", configs)):
+            for folder in ("scripts", "configs"):
                 (root / "rt/job" / folder).mkdir()
-                for name, text in texts.items():
+                for name, text in forged[folder].items():
                     (root / "rt/job" / folder / name).write_text(text)
         for name, source in files.items():
-            (root / "rt/job/kit" / name).write_bytes(kits[source])
-
-    def put_shard(self, site: str, archive: Path) -> None:
-        with zipfile.ZipFile(archive) as shard:
-            shard.extractall(self.folder / site / "app/payload")
+            (root / "rt/job/kit" / name).write_text(forged["kits"][source])
 
     def start(self, *members: str) -> None:
         """Starts `members`, or all; the first call makes the network."""
         if self._network is None:
             self._network = subprocess.Popen(
-                ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep infinity"], stdout=subprocess.PIPE
+                ["unshare", "--net", sys.executable, "-c", _LOOPBACK], stdout=subprocess.PIPE
             )
             assert self._network.stdout is not None and self._network.stdout.readline() == b"up\n"
         subprocess.run(["chown", "-R", f"{JOB_UID}:{JOB_UID}", str(self.folder)], check=True)
@@ -109,17 +160,17 @@ class Federation:
     def _start_member(self, member: str) -> subprocess.Popen:
         root = self.folder / member
         env = {
-            "PATH": f"{Path(self.python).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "PATH": f"{Path(self.image.python).parent}:{_PATH}",
             "RUNNERS": str(RUNNERS),
-            # A private /tmp would hide an interpreter that lies there.
-            "KEPT": "/".join(self.python.split("/")[:3]) if self.python.startswith("/tmp/") else "",
+            "KEPT": self.image.kept(),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
-        env["OMP_NUM_THREADS"] = "1"
         assert self._network is not None
         with open(root / "log.txt", "wb") as log:
             return subprocess.Popen(
                 ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
-                + ["--mount-proc", "bash", "-c", _ENTER, "enter", str(root), self.python],
+                + ["--mount-proc", "bash", "-c", _ENTER, "enter", str(root), self.image.root, self.image.python],
                 env=env,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -184,64 +235,3 @@ def _descendants(pid: int) -> list[int]:
         for child in task.read_text().split():
             found += [int(child), *_descendants(int(child))]
     return found
-
-
-def _make_kits(sites: list[str]) -> dict[str, bytes]:
-    """Keys and certificates as contracts/src/federation-certificates.ts describes them."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec, rsa
-    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
-    start = datetime.now(timezone.utc) - timedelta(minutes=5)
-    root_key = ec.generate_private_key(ec.SECP256R1())
-    root_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "attempt-1")])
-
-    def usage(*names: str) -> x509.KeyUsage:
-        every = "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign crl_sign"
-        return x509.KeyUsage(**{name: name in names for name in every.split()}, encipher_only=False, decipher_only=False)
-
-    def certificate(subject, key, days):
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(root_name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(start)
-            .not_valid_after(start + timedelta(days=days))
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
-        )
-
-    pem = serialization.Encoding.PEM
-    root = (
-        certificate(root_name, root_key, 366)
-        .add_extension(x509.BasicConstraints(True, 0), True)
-        .add_extension(usage("key_cert_sign", "crl_sign"), True)
-        .sign(root_key, hashes.SHA256())
-    )
-    kits = {"root.crt": root.public_bytes(pem)}
-
-    def leaf(name: str, common_name: str, hosts: list[str], purpose, role: Optional[str] = None) -> None:
-        key = rsa.generate_private_key(65537, 2048)
-        attributes = [(NameOID.COMMON_NAME, common_name), (NameOID.ORGANIZATION_NAME, ORG)]
-        if role is not None:
-            attributes.append((NameOID.UNSTRUCTURED_NAME, role))
-        subject = x509.Name([x509.NameAttribute(oid, value) for oid, value in attributes])
-        signed = (
-            certificate(subject, key, 365)
-            .add_extension(x509.BasicConstraints(False, None), True)
-            .add_extension(usage("digital_signature", "key_encipherment"), True)
-            .add_extension(x509.ExtendedKeyUsage([purpose]), False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(root_key.public_key()), False)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), False)
-            .sign(root_key, hashes.SHA256())
-        )
-        kits[f"{name}.crt"] = signed.public_bytes(pem)
-        kits[f"{name}.key"] = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-
-    leaf("server", SERVER, [SERVER, "localhost"], ExtendedKeyUsageOID.SERVER_AUTH)
-    leaf("admin", "submitter", ["submitter"], ExtendedKeyUsageOID.CLIENT_AUTH, role="project_admin")
-    for site in sites:
-        leaf(site, site, [site], ExtendedKeyUsageOID.CLIENT_AUTH)
-    return kits

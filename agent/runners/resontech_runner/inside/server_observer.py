@@ -38,6 +38,8 @@ class ServerObserver(Widget):
             self._on_task(fl_ctx.get_prop(FLContextKey.TASK_DATA))
         elif event_type == EventType.BEFORE_PROCESS_SUBMISSION:
             self._on_result(fl_ctx)
+        elif event_type == AppEventType.BEFORE_LEARNABLE_PERSIST:
+            self._journal.append("persisting")
         elif event_type == AppEventType.ROUND_DONE:
             self._journal.append("round-done", round=self._round)
         elif event_type == EventType.FATAL_SYSTEM_ERROR:

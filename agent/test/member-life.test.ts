@@ -1,0 +1,47 @@
+import t from "tap";
+import { TestNode } from "./helper/test-node.ts";
+import { until } from "./helper/engine-process.ts";
+import { zipOf } from "./helper/zip.ts";
+
+const SHARD = zipOf([{ name: "data/numbers.csv", body: "1,2,3\n" }]);
+
+t.test("a federated attempt of two members runs, its outputs are stored, and nothing is left over", async (t) => {
+  await using node = await TestNode.start();
+  const { peer } = node;
+  t.teardown(() => t.passing() || t.comment(node.log()));
+  node.run();
+  const server = node.member("train-1", { kind: "server" }, [
+    await node.input("script", "scripts/model_def.py", "print('user')\n"),
+    await node.input("config", "configs/meta.json", "{}"),
+  ]);
+  const client = node.member("train-1", { kind: "client", index: 0, site: "site-1" }, [
+    await node.input("shard", "shard.zip", SHARD),
+  ]);
+  await until("registration", () => peer.registrations.length === 1);
+  peer.want(server, client);
+  await peer.event(client.member, "released", 60_000);
+  await peer.event(server.member, "released", 60_000);
+  peer.want();
+
+  const kinds = peer
+    .of(server.member)
+    .map(({ kind }) => kind)
+    .filter((kind) => kind !== "progress");
+  t.strictSame(kinds, [
+    ...["staged", "started", "ready", "job-started", "round-started", "metric", "round-ended"],
+    ...["finished", "outputs-uploaded", "released"],
+  ]);
+  t.strictSame(await peer.event(server.member, "released"), {
+    kind: "released",
+    processesGone: true,
+    diskGone: true,
+    devicesAtBaseline: true,
+  });
+  t.equal((await node.store.get("out/model_out/checkpoint.pt"))?.length, 8 << 17);
+  t.equal((await node.store.get("out/model_out/GLOBAL_MODEL.pt"))?.length, 8 << 17);
+  t.equal(await node.store.get("out/files_out/training_log.txt"), "round 0 done\n");
+  t.match(await node.store.get(`logs/${server.member}-1.1/00000001`), /hello from server/);
+  t.ok(peer.tails.some(({ text }) => text.includes("hello from client")));
+  t.strictSame(await until("nothing left over", async () => (await node.leftovers()).length === 0 && []), []);
+  t.strictSame(peer.violations, []);
+});
