@@ -1,5 +1,6 @@
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
 import { clientResources, type MemberResources, type NodeSize, serverResources } from "./decisions/resources.ts";
 import type { Placement } from "./decisions/placement.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -16,10 +17,12 @@ export class BindFailed extends Error {
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
 export class Placements {
   readonly #db: WriteHandle;
+  readonly #prepared: Prepared;
   readonly #transitions: Transitions;
 
   constructor(db: WriteHandle, transitions: Transitions) {
     this.#db = db;
+    this.#prepared = new Prepared(db);
     this.#transitions = transitions;
   }
 
@@ -37,9 +40,15 @@ export class Placements {
     const host = this.#node(node);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
-    this.#db
-      .prepare("INSERT INTO attempts (id, job_id, number, server_name, server_port, created_at) VALUES (?, ?, ?, ?, ?, ?)")
-      .run(attempt, job.id, number, `${attempt}-server`, SERVER_PORT, now);
+    this.#prepared.run(
+      "INSERT INTO attempts (id, job_id, number, server_name, server_port, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      attempt,
+      job.id,
+      number,
+      `${attempt}-server`,
+      SERVER_PORT,
+      now,
+    );
 
     const size = this.#size(host);
     const shardBytes = JSON.parse(job.shard_uncompressed_bytes) as number[];
@@ -72,16 +81,13 @@ export class Placements {
     const site = client === null ? null : `site-${client.shard + 1}`;
     const id = `${attempt}-${site ?? "server"}`;
     const fence = { generation: meta.number("generation"), counter: 1 };
-    this.#db
-      .prepare(
-        `INSERT INTO members (id, attempt_id, job_id, role, site, shard_index, node_id, worker_id, state, version, desired,
+    this.#prepared.run(
+      `INSERT INTO members (id, attempt_id, job_id, role, site, shard_index, node_id, worker_id, state, version, desired,
            generation, counter, resources, state_since, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        ...[id, attempt, job.id, client === null ? "server" : "client", site, client?.shard ?? null, node],
-        ...[client?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), now, now],
-      );
+      ...[id, attempt, job.id, client === null ? "server" : "client", site, client?.shard ?? null, node],
+      ...[client?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), now, now],
+    );
     members.recordFence(id, fence, node, now);
     jobs.journal({
       ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },
@@ -93,9 +99,14 @@ export class Placements {
 
   #lease(workerId: string, memberId: string, jobId: string, now: number): void {
     const generation = this.#transitions.parts.meta.number("generation");
-    this.#db
-      .prepare("INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, 1, ?)")
-      .run(workerId, memberId, jobId, generation, now);
+    this.#prepared.run(
+      "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, 1, ?)",
+      workerId,
+      memberId,
+      jobId,
+      generation,
+      now,
+    );
   }
 
   #node(id: string): NodeRow {

@@ -1,5 +1,6 @@
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
 
 /** Columns that a transition of a job may set; what is left out stays. */
@@ -39,7 +40,7 @@ export type EventRow = {
 
 /** Jobs, attempts and the journal of both machines. */
 export class JobTable {
-  readonly #db: WriteHandle;
+  readonly #prepared: Prepared;
   readonly #byId;
   readonly #liveAttempt;
   readonly #lastAttempt;
@@ -48,7 +49,7 @@ export class JobTable {
   readonly #touch;
 
   constructor(db: WriteHandle) {
-    this.#db = db;
+    this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#liveAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL");
     this.#lastAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number DESC LIMIT 1");
@@ -80,12 +81,11 @@ export class JobTable {
   /** Compare-and-set on id, version and state; false when the row is no longer as it was read. */
   move(job: JobRow, to: JobState, at: number, change: JobChange): boolean {
     const columns = Object.keys(change).map((column) => `, ${column} = @${column}`);
-    const { changes } = this.#db
-      .prepare(
-        `UPDATE jobs SET state = @to, version = version + 1, state_since = @at${columns.join("")}
-         WHERE id = @id AND version = @version AND state = @from`,
-      )
-      .run({ ...change, id: job.id, version: job.version, from: job.state, to, at });
+    const changes = this.#prepared.run(
+      `UPDATE jobs SET state = @to, version = version + 1, state_since = @at${columns.join("")}
+       WHERE id = @id AND version = @version AND state = @from`,
+      { ...change, id: job.id, version: job.version, from: job.state, to, at },
+    );
     return changes === 1;
   }
 
@@ -103,8 +103,9 @@ export class JobTable {
   }
 
   endAttempt(attemptId: string, at: number, reason: string | null): void {
-    this.#db
-      .prepare("UPDATE attempts SET ended_at = ?, end_reason = ?, ca_key = NULL WHERE id = ? AND ended_at IS NULL")
-      .run(at, reason, attemptId);
+    this.#prepared.run(
+      "UPDATE attempts SET ended_at = ?, end_reason = ?, ca_key = NULL WHERE id = ? AND ended_at IS NULL",
+      ...[at, reason, attemptId],
+    );
   }
 }

@@ -1,6 +1,7 @@
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { Fence } from "@resontech/contracts/fence";
 import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
 import type { MemberRow } from "./rows.ts";
 
 /** Columns beside the state that may change; what is left out stays. */
@@ -29,6 +30,7 @@ export type MemberChange = Partial<
 /** Members, their fences, and the leases on workers that they hold. */
 export class MemberTable {
   readonly #db: WriteHandle;
+  readonly #prepared: Prepared;
   readonly #byId;
   readonly #ofAttempt;
   readonly #nodeAlive;
@@ -36,6 +38,7 @@ export class MemberTable {
 
   constructor(db: WriteHandle) {
     this.#db = db;
+    this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], MemberRow>("SELECT * FROM members WHERE id = ?");
     this.#ofAttempt = db.prepare<[string], MemberRow>(
       "SELECT * FROM members WHERE attempt_id = ? ORDER BY role DESC, shard_index",
@@ -65,53 +68,64 @@ export class MemberTable {
 
   /** Compare-and-set on id, version and state. */
   move(member: MemberRow, to: MemberState, at: number, change: MemberChange): boolean {
-    const { changes } = this.#db
-      .prepare(
-        `UPDATE members SET state = @to, version = version + 1, state_since = @at${assignments(change)}
+    const changes = this.#prepared.run(
+      `UPDATE members SET state = @to, version = version + 1, state_since = @at${assignments(change)}
          WHERE id = @id AND version = @version AND state = @from`,
-      )
-      .run({ ...change, id: member.id, version: member.version, from: member.state, to, at });
+      { ...change, id: member.id, version: member.version, from: member.state, to, at },
+    );
     return changes === 1;
   }
 
   /** Facts that change no state. */
   note(id: string, change: MemberChange): void {
-    this.#db.prepare(`UPDATE members SET version = version + 1${assignments(change)} WHERE id = @id`).run({ ...change, id });
+    this.#prepared.run(`UPDATE members SET version = version + 1${assignments(change)} WHERE id = @id`, { ...change, id });
   }
 
   /** Withdraws the fence that the member has and records a newer one, under which nothing has been reported yet. */
   replaceFence(member: MemberRow, next: Fence, at: number): void {
-    this.#db.prepare("UPDATE fences SET revoked_at = ? WHERE member_id = ? AND revoked_at IS NULL").run(at, member.id);
-    this.#db
-      .prepare("UPDATE members SET generation = ?, counter = ?, last_seq = 0, version = version + 1 WHERE id = ?")
-      .run(next.generation, next.counter, member.id);
+    this.#prepared.run("UPDATE fences SET revoked_at = ? WHERE member_id = ? AND revoked_at IS NULL", at, member.id);
+    this.#prepared.run(
+      "UPDATE members SET generation = ?, counter = ?, last_seq = 0, version = version + 1 WHERE id = ?",
+      next.generation,
+      next.counter,
+      member.id,
+    );
     this.recordFence(member.id, next, member.node_id, at);
   }
 
   recordFence(memberId: string, fence: Fence, nodeId: string, at: number): void {
-    this.#db
-      .prepare("INSERT INTO fences (member_id, generation, counter, node_id, issued_at) VALUES (?, ?, ?, ?, ?)")
-      .run(memberId, fence.generation, fence.counter, nodeId, at);
+    this.#prepared.run(
+      "INSERT INTO fences (member_id, generation, counter, node_id, issued_at) VALUES (?, ?, ?, ?, ?)",
+      memberId,
+      fence.generation,
+      fence.counter,
+      nodeId,
+      at,
+    );
   }
 
   beginUse(memberId: string, at: number): void {
-    this.#db
-      .prepare("UPDATE leases SET used_from = ? WHERE member_id = ? AND used_from IS NULL AND released_at IS NULL")
-      .run(at, memberId);
+    this.#prepared.run(
+      "UPDATE leases SET used_from = ? WHERE member_id = ? AND used_from IS NULL AND released_at IS NULL",
+      at,
+      memberId,
+    );
   }
 
   endUse(memberId: string, at: number): void {
-    this.#db
-      .prepare("UPDATE leases SET used_until = ? WHERE member_id = ? AND used_from IS NOT NULL AND used_until IS NULL")
-      .run(at, memberId);
+    this.#prepared.run(
+      "UPDATE leases SET used_until = ? WHERE member_id = ? AND used_from IS NOT NULL AND used_until IS NULL",
+      at,
+      memberId,
+    );
   }
 
   releaseWorker(memberId: string, at: number): void {
-    this.#db.prepare("UPDATE leases SET released_at = ? WHERE member_id = ? AND released_at IS NULL").run(at, memberId);
+    this.#prepared.run("UPDATE leases SET released_at = ? WHERE member_id = ? AND released_at IS NULL", at, memberId);
   }
 
   quarantineWorker(workerId: string, reason: string): void {
-    this.#db.prepare("UPDATE workers SET is_quarantined = 1, quarantine_reason = ? WHERE id = ?").run(reason, workerId);
+    this.#prepared.run("UPDATE workers SET is_quarantined = 1, quarantine_reason = ? WHERE id = ?", reason, workerId);
   }
 
   /** Open uploads of the member, now marked aborted; the object store has yet to be told. */

@@ -15,6 +15,7 @@ import { agentHandlers } from "../bus/agent-handlers.ts";
 import { AgentRequests } from "../bus/agent-requests.ts";
 import { serveAuthCallout } from "../bus/auth-callout.ts";
 import { connectBus, readSeed } from "../bus/connect.ts";
+import { BusLink } from "../bus/bus-link.ts";
 import { HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
@@ -84,7 +85,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
 
   const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
   await uploads.recover();
-  const bus = await openBus(options, parts, { gate, authority, uploads }, stack);
+  const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
   const timers = startTimers(options, parts, bus);
   stack.defer(() => timers[Symbol.asyncDispose]());
 
@@ -102,7 +103,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       await commit.run(() => parts.meta.set("maintenance-until", until));
       return until;
     },
-    isReady: () => ({ bus: !bus.isClosed() && isConnected(bus), audit: gate.connected && !gate.draining }),
+    isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -134,9 +135,10 @@ async function openBus(
   parts: KernelParts,
   { gate, authority, uploads }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
   stack: AsyncDisposableStack,
-): Promise<NatsConnection> {
+): Promise<{ connection: NatsConnection; link: BusLink }> {
   const connection = await connectBus(config.nats);
   stack.defer(() => connection.close());
+  const link = new BusLink(connection);
   serveAuthCallout({
     connection,
     accountSeed: readSeed(config.nats.accountSeedFile),
@@ -159,7 +161,7 @@ async function openBus(
   const onError = (error: unknown, node: string, verb: string) => alarms.onError(error, `agent request ${verb} of ${node}`);
   stack.use(new AgentRequests({ connection, handlers, onError }));
   await connection.flush();
-  return connection;
+  return { connection, link };
 }
 
 /** Everything that happens by itself. Disposing waits for what is under way. */
@@ -209,9 +211,4 @@ function startTimers(
       await Promise.all([hints.idle(), aborts.idle(), scheduler.idle()]);
     },
   };
-}
-
-/** The library reconnects by itself; it has a server to talk to only while it is connected. */
-function isConnected(bus: NatsConnection): boolean {
-  return bus.info !== undefined;
 }

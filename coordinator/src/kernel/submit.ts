@@ -1,4 +1,5 @@
 import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -6,12 +7,20 @@ import type { Transitions } from "./transitions.ts";
 
 /** Makes jobs of accepted tasks. */
 export class Submissions {
-  readonly #db: WriteHandle;
+  readonly #prepared: Prepared;
+  readonly #byKey;
+  readonly #living;
   readonly #transitions: Transitions;
 
   constructor(db: WriteHandle, transitions: Transitions) {
-    this.#db = db;
+    this.#prepared = new Prepared(db);
     this.#transitions = transitions;
+    this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
+      "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
+    );
+    this.#living = db
+      .prepare<[string, string], string>("SELECT id FROM jobs WHERE bucket = ? AND output_root = ? AND ended_at IS NULL")
+      .pluck();
   }
 
   /**
@@ -35,9 +44,14 @@ export class Submissions {
     this.#insertJob(id, meta.next("job-sequence"), task, now);
     this.#insertInputs(id, task);
     if (task.idempotency !== null)
-      this.#db
-        .prepare("INSERT INTO idempotency (project_id, key, body_sha256, job_id, created_at) VALUES (?, ?, ?, ?, ?)")
-        .run(task.projectId, task.idempotency.key, task.idempotency.bodySha256, id, now);
+      this.#prepared.run(
+        "INSERT INTO idempotency (project_id, key, body_sha256, job_id, created_at) VALUES (?, ?, ?, ?, ?)",
+        task.projectId,
+        task.idempotency.key,
+        task.idempotency.bodySha256,
+        id,
+        now,
+      );
     jobs.journal({
       ...{ jobId: id, memberId: null, attemptId: null, from: null, to: "ACCEPTED", event: "accept", reason: null },
       ...{ generation: null, counter: null, at: now },
@@ -50,11 +64,7 @@ export class Submissions {
 
   /** @throws IdempotencyConflict, IdempotencyGone */
   find(projectId: string, key: string, bodySha256: string): string | null {
-    const row = this.#db
-      .prepare<[string, string], { body_sha256: string; job_id: string | null }>(
-        "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
-      )
-      .get(projectId, key);
+    const row = this.#byKey.get(projectId, key);
     if (row === undefined) return null;
     if (row.body_sha256 !== bodySha256) throw new IdempotencyConflict();
     if (row.job_id === null) throw new IdempotencyGone();
@@ -62,43 +72,37 @@ export class Submissions {
   }
 
   livingJobOf(bucket: string, outputRoot: string): string | null {
-    return (
-      this.#db
-        .prepare<[string, string], string>("SELECT id FROM jobs WHERE bucket = ? AND output_root = ? AND ended_at IS NULL")
-        .pluck()
-        .get(bucket, outputRoot) ?? null
-    );
+    return this.#living.get(bucket, outputRoot) ?? null;
   }
 
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {
-    this.#db
-      .prepare(
-        `INSERT INTO jobs (id, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
+    this.#prepared.run(
+      `INSERT INTO jobs (id, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
            selection, only_mine, estimated_memory_mb, image, num_rounds, min_clients, resumable, warnings, shard_count,
            shard_uncompressed_bytes, audit_op, audit_index, audit_leaf, created_at)
          VALUES (@id, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
            @selection, @onlyMine, @estimatedMemoryMb, @image, @numRounds, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @op, @index, @leafHash, @now)`,
-      )
-      .run({
+      {
         ...{ id, sequence, now, projectId: task.projectId, userId: task.userId, name: task.name, slug: task.slug },
         ...{ bucket: task.bucket, outputRoot: task.outputRoot, estimatedMemoryMb: task.estimatedMemoryMb },
         ...{ numRounds: task.numRounds, minClients: task.minClients, resumable: Number(task.resumable) },
         ...{ selection: JSON.stringify(task.selection), onlyMine: Number(task.onlyMine), image: JSON.stringify(task.image) },
         ...{ warnings: JSON.stringify(task.warnings), shards: task.shardUncompressedBytes.length },
         ...{ shardBytes: JSON.stringify(task.shardUncompressedBytes), ...task.audit },
-      });
+      },
+    );
   }
 
   #insertInputs(jobId: string, task: AcceptedTask): void {
-    const insert = this.#db.prepare(
-      `INSERT INTO job_inputs (job_id, id, kind, key, version_id, etag, size_bytes, target, shard_index)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
     let shards = 0;
     for (const [at, { kind, key, versionId, etag, sizeBytes, target }] of task.inputs.entries()) {
       const shard = kind === "shard" ? shards++ : null;
-      insert.run(jobId, `i${at}`, kind, key, versionId, etag, sizeBytes, target, shard);
+      this.#prepared.run(
+        `INSERT INTO job_inputs (job_id, id, kind, key, version_id, etag, size_bytes, target, shard_index)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[jobId, `i${at}`, kind, key, versionId, etag, sizeBytes, target, shard],
+      );
     }
   }
 }

@@ -107,8 +107,7 @@ function extensionsOf(profile: CertificateProfile): x509.Extension[] {
       ? new x509.BasicConstraintsExtension(true, basicConstraints.pathLength, true)
       : new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(
-      // The library's flags are an enum; their union is none of its members.
-      keyUsage.reduce<number>((flags, usage) => flags | USAGE_FLAGS[usage], 0) as x509.KeyUsageFlags,
+      keyUsage.map((usage): x509.KeyUsageFlags => USAGE_FLAGS[usage]).reduce((all, flag) => all | flag),
       true,
     ),
   ];

@@ -31,12 +31,13 @@ export class NodeTable {
     return this.#db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY id").all();
   }
 
-  /** A new node, or one that joins again: its older certificate is void from here on. */
+  /** A new node, or one that joins again: its older certificate is void from here on, and a cordon for coming and going is lifted. */
   admit(id: string, certificateSha256: string, now: number): void {
     this.#db
       .prepare(
         `INSERT INTO nodes (id, state, version, certificate_sha256, joined_at, state_since) VALUES (@id, 'JOINED', 1, @sha, @now, @now)
          ON CONFLICT (id) DO UPDATE SET certificate_sha256 = @sha, joined_at = @now, version = version + 1,
+           is_cordoned = 0, cordon_reason = NULL, flaps = '[]',
            state = CASE state WHEN 'REVOKED' THEN 'JOINED' ELSE state END`,
       )
       .run({ id, sha: certificateSha256, now });

@@ -84,6 +84,7 @@ export class KernelWorld implements Disposable {
     return this.parts.db.prepare<unknown[], T>(sql).all(...values);
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the query decides the type, and only the caller knows it
   one<T>(sql: string, ...values: unknown[]): T {
     return this.parts.db
       .prepare<unknown[], T>(sql)

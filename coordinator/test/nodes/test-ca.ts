@@ -58,8 +58,6 @@ export async function makeTestCa(dir: string) {
   };
 }
 
-export type NodeIdentity = Awaited<ReturnType<typeof makeSigningRequest>>;
-
 /** Key and request as a node makes them. */
 export async function makeSigningRequest(name: string) {
   const keys = await crypto.subtle.generateKey(P256, true, ["sign", "verify"]);

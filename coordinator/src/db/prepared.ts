@@ -1,0 +1,21 @@
+import type Database from "better-sqlite3";
+import type { WriteHandle } from "./open-database.ts";
+
+/** Statements whose text varies in a few forms (which columns a change sets), each compiled once. */
+export class Prepared {
+  readonly #db: WriteHandle;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(db: WriteHandle) {
+    this.#db = db;
+  }
+
+  run(sql: string, ...values: unknown[]): number {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement.run(...values).changes;
+  }
+}

@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import t, { type Test } from "tap";
+import { GroupCommit } from "../../src/db/group-commit.ts";
+
+function build(t: Test) {
+  const file = join(t.testdir(), "c.db");
+  const db = new Database(file);
+  db.pragma("journal_mode = WAL");
+  db.exec("CREATE TABLE a (id INTEGER PRIMARY KEY, word TEXT UNIQUE) STRICT");
+  const other = new Database(file, { readonly: true });
+  t.teardown(() => {
+    other.close();
+    db.close();
+  });
+  const words = () => other.prepare("SELECT word FROM a ORDER BY id").pluck().all();
+  const insert = (word: string) => (handle: Database.Database) =>
+    handle.prepare("INSERT INTO a (word) VALUES (?)").run(word).changes;
+  return { db, words, insert, commit: new GroupCommit(db) };
+}
+
+t.test("what queues together shares a commit, and callers are answered after it", async (t) => {
+  const { commit, words, insert } = build(t);
+  const seen: unknown[] = [];
+  await Promise.all(["a", "b", "c"].map((word) => commit.run(insert(word)).then(() => seen.push(words().length))));
+  t.same(seen, [3, 3, 3], "each saw what another connection can read");
+  t.same(commit.counts, { commits: 1, transitions: 3 });
+});
+
+t.test("at most 256 in one commit, in the order they came", async (t) => {
+  const { commit, words, insert } = build(t);
+  const all = Array.from({ length: 600 }, (_, n) => `w${n}`);
+  await Promise.all(all.map((word) => commit.run(insert(word))));
+  t.same(words(), all);
+  t.same(commit.counts, { commits: 3, transitions: 600 });
+});
+
+t.test("one that throws is rolled back alone", async (t) => {
+  const { commit, words, insert } = build(t);
+  const results = await Promise.allSettled([
+    commit.run(insert("a")),
+    commit.run((db) => {
+      insert("lost")(db);
+      throw new Error("no");
+    }),
+    commit.run(insert("a")),
+    commit.run(insert("b")),
+  ]);
+  t.same(
+    results.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected", "fulfilled"],
+  );
+  t.same(words(), ["a", "b"]);
+});
+
+t.test("a commit that fails answers none of its callers with success", async (t) => {
+  const { db, commit, words, insert } = build(t);
+  db.exec("CREATE TABLE child (a INTEGER REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED) STRICT; PRAGMA foreign_keys = ON");
+  const results = await Promise.allSettled([
+    commit.run(insert("a")),
+    commit.run((handle) => handle.exec("INSERT INTO child VALUES (99)")),
+  ]);
+  t.same(
+    results.map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  t.same(words(), []);
+  await commit.run(insert("later"));
+  t.same(words(), ["later"]);
+});
+
+t.test("listeners hear of each commit before its callers; after close nothing is taken", async (t) => {
+  const { commit, words, insert } = build(t);
+  const order: string[] = [];
+  commit.listeners.add(() => order.push("listener"));
+  await commit.run(insert("a")).then(() => order.push("caller"));
+  t.same(order, ["listener", "caller"]);
+  const last = commit.run(insert("b"));
+  commit.close();
+  await last;
+  t.same(words(), ["a", "b"]);
+  await t.rejects(commit.run(insert("c")), /closed/);
+});

@@ -1,0 +1,104 @@
+import t from "tap";
+import { KernelWorld } from "../kernel/kernel-world.ts";
+import { SimAgent } from "../kernel/sim-agent.ts";
+
+async function build() {
+  const world = new KernelWorld();
+  const agents = ["node-a", "node-b"].map((node) => new SimAgent(world, node, 2));
+  for (const agent of agents) {
+    world.admit(agent.node);
+    await agent.register();
+  }
+  const state = (node: string) => world.one<string>("SELECT state FROM nodes WHERE id = ?", node);
+  /** Beats of those who live, once a second's look for so long. */
+  const pass = async (seconds: number, living: SimAgent[]) => {
+    for (let second = 0; second < seconds; second++) {
+      world.nowMs += 1_000;
+      // auditd keeps up: a backlog of a minute would stop new work.
+      world.parts.db.prepare("UPDATE audit_outbox SET created_at = ?").run(world.nowMs);
+      if (second % 5 === 0) for (const agent of living) await agent.beat();
+      await world.parts.liveness.tick();
+    }
+  };
+  return { world, agents: agents as [SimAgent, SimAgent], state, pass };
+}
+
+t.test("a silent node is SUSPECT, then DEAD; its job starts again elsewhere within 45 s", async (t) => {
+  const { world, agents, state, pass } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  const [a, b] = agents;
+  const { id } = await world.parts.kernel.submit(world.task("moved"));
+  await world.parts.scheduler.cycle();
+  await a.fetch();
+  for (let step = 0; step < 15; step++) a.advance(step, null);
+  await a.send();
+  await pass(11, [b]);
+  t.equal(state("node-a"), "READY");
+  await pass(1, [b]);
+  t.equal(state("node-a"), "SUSPECT");
+  await pass(28, [b]);
+  t.equal(state("node-a"), "DEAD");
+  t.equal(world.one("SELECT state FROM jobs WHERE id = ?", id), "QUEUED");
+  await world.parts.scheduler.cycle();
+  t.same(world.all("SELECT DISTINCT node_id FROM members WHERE state = 'LEASED'"), [{ node_id: "node-b" }]);
+  t.equal(world.one("SELECT retries_lease_lost FROM jobs WHERE id = ?", id), 1);
+
+  await t.test("what it says under its old fences is stale, and it proves release under new ones", async (t) => {
+    await a.send();
+    t.equal(world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'FENCED'"), 3);
+    await a.register();
+    await a.fetch();
+    await a.send();
+    t.equal(world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'RELEASED'"), 3);
+    t.equal(state("node-a"), "DEAD", "it owes three good beats");
+    await pass(11, [a, b]);
+    t.equal(state("node-a"), "READY");
+  });
+});
+
+t.test("a restart of the coordinator owes every lease a full TTL", async (t) => {
+  const { world, agents, state, pass } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  await pass(11, [agents[1]]);
+  world.nowMs += 35_000;
+  world.crash();
+  await pass(11, [agents[1]]);
+  t.equal(state("node-a"), "READY", "silent for 57 s, of which 11 s count");
+});
+
+t.test("during a planned stop nobody is declared dead", async (t) => {
+  const { world, state, pass, agents } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  await world.parts.commit.run(() => world.parts.meta.set("maintenance-until", world.nowMs + 60_000));
+  await pass(50, [agents[1]]);
+  t.equal(state("node-a"), "SUSPECT");
+  await pass(20, [agents[1]]);
+  t.equal(state("node-a"), "DEAD");
+});
+
+t.test("a node that comes and goes three times is cordoned and gets no more work", async (t) => {
+  const { world, state, pass, agents } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  for (let round = 0; round < 3; round++) {
+    await pass(13, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT");
+    await pass(16, agents);
+    t.equal(state("node-a"), "READY");
+  }
+  t.match(world.one("SELECT cordon_reason FROM nodes WHERE id = 'node-a'"), /three times/);
+  await world.parts.kernel.submit(world.task("elsewhere"));
+  await world.parts.scheduler.cycle();
+  t.same(world.all("SELECT DISTINCT node_id FROM members"), [{ node_id: "node-b" }]);
+});
+
+t.test("a slow loop of our own stays the hand", async (t) => {
+  const { world, state } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  await world.parts.liveness.tick();
+  world.nowMs += 50_000;
+  await world.parts.liveness.tick();
+  t.equal(state("node-a"), "SUSPECT");
+  world.nowMs += 1_000;
+  await world.parts.liveness.tick();
+  t.equal(state("node-a"), "DEAD", "two may die at once");
+});
