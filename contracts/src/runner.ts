@@ -78,8 +78,8 @@ export type MetricsLine = { t: string } & (
   | { kind: "metric"; site: string; metric: unknown }
 );
 
-export type RunnerEvent = { t: string } & /** Server: NVFlare listens; client: it runs and the server's port answers. */
-(
+/** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. */
+export type RunnerEvent = { t: string } & (
   | { kind: "ready" }
   | { kind: "site-registered"; site: string }
   | { kind: "job-started"; nvflareJob: string }
