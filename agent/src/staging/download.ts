@@ -66,7 +66,7 @@ async function downloadOnce(
       }
     },
   });
-  await pipeline(response, meter, createWriteStream(file, { mode: 0o640 }), { signal });
+  await pipeline(response, meter, createWriteStream(file, { mode: 0o644 }), { signal });
   if (received !== input.sizeBytes) throw new Error(`it ended after ${received} of ${input.sizeBytes} bytes`);
   const etag = input.etag.replaceAll('"', "");
   // An ETag with a dash belongs to a multipart object and is no MD5 of the whole.
