@@ -1,4 +1,5 @@
 /** `airgap/lock.json`: every engine and package by version and digest. Nothing is fetched that is not in it. */
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
@@ -55,6 +56,8 @@ export const LockFile = Type.Object(
 );
 export type LockFile = Static<typeof LockFile>;
 
+const Overlay = Type.Object({ of: Sha256, deb: LockFile.properties.deb }, closed);
+
 /** The lock or its overlay can't be read. */
 export class LockInvalidError extends Error {
   readonly code = "lock_invalid";
@@ -82,12 +85,20 @@ export const LOCK_FILE = join(room, "lock.json");
 /** Untracked pins of Debian packages that replace the committed ones on a development machine; a release build never reads it. */
 export const OVERLAY_FILE = join(room, "lock.local.json");
 
-/** Reads the lock, and the overlay's Debian pins over it when `overlay` is set and the overlay was made from this very lock. */
-export function readLock(overlay: boolean): LockFile {
-  const lock = parse(LOCK_FILE, LockFile);
-  if (!overlay || !existsSync(OVERLAY_FILE)) return lock;
-  const local = parse(OVERLAY_FILE, Type.Object({ of: Type.String(), deb: LockFile.properties.deb }, closed));
-  return local.of === JSON.stringify(lock.deb) ? { ...lock, deb: local.deb } : lock;
+/**
+ * Reads the lock, and the overlay's Debian pins over it when `overlay` is set and the overlay was made from this very lock.
+ * @throws LockInvalidError
+ */
+export function readLock(overlay: boolean, files = { lock: LOCK_FILE, overlay: OVERLAY_FILE }): LockFile {
+  const lock = parse(files.lock, LockFile);
+  if (!overlay || !existsSync(files.overlay)) return lock;
+  const local = parse(files.overlay, Overlay);
+  return local.of === digestOfPins(lock) ? { ...lock, deb: local.deb } : lock;
+}
+
+/** What an overlay names the lock by that it was made from. */
+export function digestOfPins(lock: LockFile): string {
+  return createHash("sha256").update(JSON.stringify(lock.deb)).digest("hex");
 }
 
 function parse<T extends Type.TSchema>(file: string, schema: T): Static<T> {

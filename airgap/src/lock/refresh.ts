@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { LOCK_FILE, type DebianPin, type LockFile, OVERLAY_FILE, readLock } from "./lock-file.ts";
+import { type DebianPin, digestOfPins, LOCK_FILE, type LockFile, OVERLAY_FILE, readLock } from "./lock-file.ts";
 import { resolveDebian, resolveWheels } from "./resolve.ts";
 import { DEBIAN_ROOTS, WHEEL_SETS } from "./roots.ts";
 
@@ -27,7 +27,7 @@ export async function refreshOverlay(): Promise<PinChange[]> {
   const lock = readLock(false);
   const before = existsSync(OVERLAY_FILE) ? readLock(true).deb : lock.deb;
   const deb = await resolveAllDebian();
-  write(OVERLAY_FILE, { of: JSON.stringify(lock.deb), deb });
+  write(OVERLAY_FILE, { of: digestOfPins(lock), deb });
   return diffPins(before, deb);
 }
 

@@ -81,8 +81,8 @@ async function compile(source: string, target: string, outfile: string): Promise
     external: isStandalone ? [] : ["better-sqlite3"],
     banner: isStandalone ? {} : { js: BANNER },
     keepNames: true,
-        // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.
-        loader: { ".node": "empty" },
+    // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.
+    loader: { ".node": "empty" },
     legalComments: "none",
     logLevel: "error",
   });
