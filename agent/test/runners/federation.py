@@ -5,6 +5,7 @@ them, the network has only a loopback, and everything runs as uid 10001. Needs r
 """
 
 import base64
+import contextlib
 import io
 import json
 import os
@@ -220,7 +221,11 @@ class Federation:
                 os.kill(pid, signal.SIGTERM)
 
     def close(self) -> None:
-        for process in self.processes.values():
+        for member, process in self.processes.items():
+            # The first process of the namespace takes all others along; --kill-child loses its hold when that one changes its uid.
+            for pid, _ in self.inside(member)[:1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             process.kill()
             process.wait()
         if self._network is not None:
@@ -232,6 +237,8 @@ class Federation:
 def _descendants(pid: int) -> list[int]:
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += [int(child), *_descendants(int(child))]
+        # Processes come and go meanwhile.
+        with contextlib.suppress(OSError):
+            for child in task.read_text().split():
+                found += [int(child), *_descendants(int(child))]
     return found
