@@ -97,6 +97,8 @@ function alarmsOf(logger: Logger): KernelAlarms {
     onError: (err, what) => logger.error({ err, what }, "background work failed"),
     onBrake: (brake) => logger.warn({ brake }, "nodes are silent, but none is declared dead"),
     onNodeDead: (node) => logger.warn({ node }, "node is dead; its members are fenced"),
+    onQuarantine: (member, worker) =>
+      logger.error({ member, worker }, "release is not proven; look at the node, then let it join again"),
     onAuditRejected: (err, pseq) => logger.error({ err, pseq }, "auditd refused a record"),
   };
 }

@@ -71,7 +71,9 @@ export class AgentRequests implements AsyncDisposable {
     this.#subscription = options.connection.subscribe("agent.*.*", {
       callback: (refused, message) => {
         if (refused !== null) return options.onError(refused, "", "");
-        const running = this.#receive(message).finally(() => this.#running.delete(running));
+        const running = this.#receive(message)
+          .catch((error: unknown) => options.onError(error, "", message.subject))
+          .finally(() => this.#running.delete(running));
         this.#running.add(running);
       },
     });

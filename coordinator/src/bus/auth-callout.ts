@@ -43,7 +43,9 @@ export function serveAuthCallout({ connection, accountSeed, account, admit, onEr
   connection.subscribe(AUTH_SUBJECT, {
     callback: (refused, message) => {
       if (refused !== null) return onError(refused);
-      answer(message, { issuer, account, admit }).then((reply) => void message.respond(reply), onError);
+      answer(message, { issuer, account, admit })
+        .then((reply) => message.respond(reply))
+        .catch(onError);
     },
   });
 }

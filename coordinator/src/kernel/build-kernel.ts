@@ -29,6 +29,7 @@ export type KernelAlarms = {
   onError: (error: unknown, what: string) => void;
   onBrake: (brake: string) => void;
   onNodeDead: (node: string) => void;
+  onQuarantine: (member: string, worker: string | null) => void;
   onAuditRejected: (error: Error, pseq: number) => void;
 };
 
@@ -46,7 +47,10 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const outputs = new OutputTable(db);
   const jobs = new JobTable(db);
   const members = new MemberTable(db);
-  const transitions = new Transitions({ clock, meta, jobs, members, outputs, commands, records });
+  const transitions = new Transitions({
+    ...{ clock, meta, jobs, members, outputs, commands, records },
+    onQuarantine: alarms.onQuarantine,
+  });
   const nodes = new NodeTable(db);
   const heartbeats = new Heartbeats(clock);
   const recordPump = new RecordPump({

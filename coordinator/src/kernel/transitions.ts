@@ -28,6 +28,8 @@ export type TransitionParts = {
   outputs: OutputTable;
   commands: CommandOutbox;
   records: KernelRecords;
+  /** A worker left the pool, or a server's remains are unproven; an operator must look. */
+  onQuarantine: (member: string, worker: string | null) => void;
 };
 
 export type JobMove = {
@@ -298,6 +300,7 @@ export class Transitions {
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
+        this.parts.onQuarantine(member.id, member.worker_id);
         return;
     }
   }

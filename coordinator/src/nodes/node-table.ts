@@ -31,7 +31,10 @@ export class NodeTable {
     return this.#db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY id").all();
   }
 
-  /** A new node, or one that joins again: its older certificate is void from here on, and a cordon for coming and going is lifted. */
+  /**
+   * A new node, or one that joins again: its older certificate is void from here on. Joining again is how an operator says that they
+   * looked at it, so cordon and quarantines are lifted.
+   */
   admit(id: string, certificateSha256: string, now: number): void {
     this.#db
       .prepare(
@@ -41,6 +44,7 @@ export class NodeTable {
            state = CASE state WHEN 'REVOKED' THEN 'JOINED' ELSE state END`,
       )
       .run({ id, sha: certificateSha256, now });
+    this.#db.prepare("UPDATE workers SET is_quarantined = 0, quarantine_reason = NULL WHERE node_id = ?").run(id);
   }
 
   register(id: string, epoch: Fence, request: RegisterRequest, now: number): void {

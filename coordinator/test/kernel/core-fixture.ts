@@ -70,7 +70,7 @@ export class CoreFixture {
   /** Opens the core on the database that is there, as a start of the process does. */
   async open(): Promise<void> {
     this.core = await openCore({
-      config: this.#config(),
+      config: this.config,
       version: "0.1.0",
       store: this.s3.store,
       volume: new VolumeSync(this.s3.volumePath),
@@ -81,6 +81,7 @@ export class CoreFixture {
         onError: (error, what) => this.errors.push(`${what}: ${String(error)}`),
         onBrake: (brake) => this.errors.push(`brake: ${brake}`),
         onNodeDead: (node) => this.errors.push(`dead: ${node}`),
+        onQuarantine: (member) => this.errors.push(`quarantined: ${member}`),
         onAuditRejected: (error) => this.errors.push(`audit: ${error.message}`),
       },
     });
@@ -168,7 +169,7 @@ export class CoreFixture {
     );
   }
 
-  #config(): CoordinatorConfig {
+  get config(): CoordinatorConfig {
     const unused = join(this.dir, "unused");
     writeFileSync(unused, "", { mode: 0o600 });
     return {

@@ -40,6 +40,7 @@ export class KernelWorld implements Disposable {
         onError: (error) => this.errors.push(error),
         onBrake: () => {},
         onNodeDead: () => {},
+        onQuarantine: () => {},
         onAuditRejected: (error) => this.errors.push(error),
       },
     });
