@@ -26,7 +26,7 @@ module.exports = {
       name: "decisions-stay-pure",
       comment: "a folder named decisions/ holds pure functions: no I/O, no engine clients",
       severity: "error",
-      from: { path: "/decisions/" },
+      from: { path: "/decisions/", pathNot: "/test/" },
       to: {
         path: [
           "^(node:)?(fs|fs/promises|net|http|https|child_process|os|worker_threads|dgram|tls)$",

@@ -1,0 +1,45 @@
+import t from "tap";
+import { backoffMs, type PartState, type PlannedPart, plan } from "../../src/supervisor/decisions/plan.ts";
+
+const part = (name: string, after: string[], state: PartState): PlannedPart => ({
+  name,
+  after,
+  startTimeoutMs: 1000,
+  stopGraceMs: 500,
+  state,
+});
+const healthy: PartState = { phase: "healthy", sinceMs: 0, restarts: 0 };
+const idle: PartState = { phase: "idle" };
+
+t.test("a part starts only once everything it comes after is healthy", async (t) => {
+  t.same(plan([part("a", [], idle), part("b", ["a"], idle)], "run", 0), [{ do: "start", part: "a" }]);
+  t.same(plan([part("a", [], { phase: "starting", sinceMs: 0, restarts: 0 }), part("b", ["a"], idle)], "run", 0), []);
+  t.same(plan([part("a", [], healthy), part("b", ["a"], idle)], "run", 0), [{ do: "start", part: "b" }]);
+});
+
+t.test("a part that crashed is started again though what it comes after is down too", async (t) => {
+  const exited: PartState = { phase: "exited", atMs: 0, restarts: 0 };
+  t.same(plan([part("a", [], { phase: "starting", sinceMs: 0, restarts: 1 }), part("b", ["a"], exited)], "run", 1), [
+    { do: "start", part: "b" },
+  ]);
+});
+
+t.test("three restarts come at once, then the wait doubles to a minute", async (t) => {
+  t.same([0, 1, 2, 3, 4, 5, 20].map(backoffMs), [0, 0, 0, 1000, 2000, 4000, 60_000]);
+  const exited: PartState = { phase: "exited", atMs: 100, restarts: 4 };
+  t.same(plan([part("a", [], exited)], "run", 2099), []);
+  t.same(plan([part("a", [], exited)], "run", 2100), [{ do: "start", part: "a" }]);
+});
+
+t.test("a part that does not become healthy in time is stopped, one that ignores the stop is killed", async (t) => {
+  t.same(plan([part("a", [], { phase: "starting", sinceMs: 0, restarts: 0 })], "run", 1001), [{ do: "stop", part: "a" }]);
+  t.same(plan([part("a", [], { phase: "stopping", sinceMs: 0, restarts: 0 })], "run", 501), [{ do: "kill", part: "a" }]);
+});
+
+t.test("parts stop in reverse order: what nobody alive depends on goes first", async (t) => {
+  const parts = [part("a", [], healthy), part("b", ["a"], healthy), part("c", ["b"], healthy)];
+  t.same(plan(parts, "stop", 0), [{ do: "stop", part: "c" }]);
+  t.same(plan([part("a", [], healthy), part("b", ["a"], { phase: "exited", atMs: 0, restarts: 0 })], "stop", 0), [
+    { do: "stop", part: "a" },
+  ]);
+});
