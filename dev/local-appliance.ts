@@ -65,6 +65,17 @@ export class LocalAppliance {
     this.root = root;
   }
 
+  /** An appliance that is installed below `root` already. */
+  static at(root: string): LocalAppliance {
+    return new LocalAppliance(root);
+  }
+
+  /** Docker-compatible socket of the appliance's own container engine. */
+  get engineSocket(): string {
+    const { instance } = JSON.parse(readFileSync(join(this.root, "etc", "appliance.json"), "utf8")) as { instance: string };
+    return `/run/resontech/${instance}/podman/sock`;
+  }
+
   /** Runs `install.sh` of the bundle; a second run on the same release changes nothing and takes seconds. */
   static async install(bundle: string, options: InstallOptions): Promise<LocalAppliance> {
     const ports = {

@@ -19,6 +19,8 @@ const DEBIAN_PACKAGES = [
   "conmon",
   "netavark",
   "aardvark-dns",
+  // netavark calls it for every network, internal ones included.
+  "iptables",
   "skopeo",
   "nftables",
   "iproute2",

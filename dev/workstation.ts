@@ -13,18 +13,27 @@ export type JobOutcome = { id: string; state: string; seconds: number; accuracyB
 export class Workstation {
   readonly #appliance: LocalAppliance;
   readonly #work: string;
+  readonly #example: string;
   readonly #image: string;
 
-  private constructor(appliance: LocalAppliance, work: string, image: string) {
+  private constructor(appliance: LocalAppliance, work: string, example: string, image: string) {
     this.#appliance = appliance;
     this.#work = work;
+    this.#example = example;
     this.#image = image;
   }
 
-  /** `work` is a folder of the host that the scripts see as `/work`. */
-  static async open(appliance: LocalAppliance, work: string): Promise<Workstation> {
+  /**
+   * @param work folder of the host that the scripts see as `/work`
+   * @param example folder that they see as `/example`
+   */
+  static async open(
+    appliance: LocalAppliance,
+    work: string,
+    example = join(repository, "examples", "digits"),
+  ): Promise<Workstation> {
     const image = (await appliance.command(["image", "pull", "fl-cpu"])).trim();
-    return new Workstation(appliance, work, image);
+    return new Workstation(appliance, work, example, image);
   }
 
   #args(script: readonly string[]): string[] {
@@ -32,13 +41,13 @@ export class Workstation {
     const certificate = environment["SSL_CERT_FILE"] ?? "";
     return [
       "--url",
-      "unix:///run/resontech/try/podman/sock",
+      `unix://${this.#appliance.engineSocket}`,
       "run",
       "--rm",
       "--network=host",
       "--pull=never",
       "--user=0",
-      `--volume=${join(repository, "examples", "digits")}:/example:ro`,
+      `--volume=${this.#example}:/example:ro`,
       `--volume=${this.#work}:/work`,
       `--volume=${certificate}:${certificate}:ro`,
       "--workdir=/work",
@@ -88,6 +97,18 @@ export class Workstation {
     ]);
     const event = parse(output.trimEnd().split("\n").at(-1) ?? "");
     return Number(event?.["accuracy"] ?? Number.NaN);
+  }
+
+  /** Runs a script and answers each JSON object that it printed, whatever its exit code. */
+  async events(script: readonly string[]): Promise<Record<string, unknown>[]> {
+    const events: Record<string, unknown>[] = [];
+    await this.#follow(script, (line) => {
+      const event = parse(line);
+      if (event !== null) events.push(event);
+    }).catch((error: unknown) => {
+      if (events.length === 0) throw error;
+    });
+    return events;
   }
 
   async #follow(script: readonly string[], onLine: (line: string) => void): Promise<void> {

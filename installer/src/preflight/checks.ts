@@ -124,6 +124,8 @@ export const TOOLS: Readonly<Record<string, string>> = {
   "mkfs.ext4": "e2fsprogs",
   ip: "iproute2",
   nft: "nftables",
+  // netavark, Podman's network back end, calls it for every network.
+  iptables: "iptables",
   openssl: "openssl",
   sync: "coreutils",
 };

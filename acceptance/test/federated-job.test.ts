@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { LocalAppliance } from "../../dev/local-appliance.ts";
+import { verifyAudit } from "../../dev/verify-audit.ts";
+import { Workstation } from "../../dev/workstation.ts";
+
+const root = process.env["RT_TEST_APPLIANCE"] ?? "";
+const bundle = process.env["RT_TEST_BUNDLE"] ?? "";
+if (!existsSync(join(root, "current"))) throw new Error("npm test starts the appliance; run it through `npm test`");
+const appliance = LocalAppliance.at(root);
+
+type Status = { healthy: boolean; parts: { name: string; phase: string }[] };
+
+function leftovers(): string[] {
+  const lines = execFileSync(
+    "podman",
+    ["--url", `unix://${appliance.engineSocket}`, "ps", "-a", "--filter", "label=tech.reson.member", "--format", "{{.Names}}"],
+    { encoding: "utf8" },
+  );
+  const mounts = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`${root}/data/agent/members/`));
+  return [...lines.split("\n").filter((line) => line !== ""), ...mounts];
+}
+
+async function untilNothingIsLeft(): Promise<string[]> {
+  for (let tries = 0; tries < 60 && leftovers().length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 500));
+  return leftovers();
+}
+
+t.test("every part of the installed appliance is healthy", async (t) => {
+  const status = JSON.parse(await appliance.command(["status", "--json"])) as Status;
+  t.ok(status.healthy, JSON.stringify(status.parts));
+  t.same(status.parts.map((part) => part.name).sort(), [
+    "agent",
+    "auditd",
+    "coordinator",
+    "keycloak",
+    "nats",
+    "podman",
+    "postgres",
+    "registry",
+    "s3",
+  ]);
+});
+
+t.test(
+  "the unmodified client trains the digits on two sites, the model rises, nothing is left, and the log verifies",
+  async (t) => {
+    const work = join(t.testdir(), "work");
+    mkdirSync(work);
+    const workstation = await Workstation.open(appliance, work);
+    await workstation.python(["/example/make_shards.py", "--out", "/work"]);
+    const job = await workstation.submit(() => undefined);
+    t.equal(job.state, "FINISHED");
+    t.equal(job.accuracyByRound.length, 3);
+    t.ok((job.accuracyByRound[2] ?? 0) > (job.accuracyByRound[0] ?? 1), job.accuracyByRound.join(" → "));
+    t.ok((await workstation.evaluate()) > 0.85);
+    t.same(await untilNothingIsLeft(), []);
+    const verdicts = await verifyAudit(appliance, work, bundle);
+    t.equal(verdicts["SIGNATURE"], "PASS");
+    t.equal(verdicts["INTEGRITY"], "PASS");
+    t.equal(verdicts["WITNESSED"], "NOT CHECKED");
+  },
+);
+
+t.test("an exception in the user's training ends the job as FAILED with the traceback's last lines and a hint", async (t) => {
+  const work = join(t.testdir(), "work");
+  mkdirSync(work);
+  const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
+  const last = (await workstation.events(["/example/run.py", "FailingModel", "--name", `failing-${process.pid}`])).at(-1);
+  t.equal(last?.["state"], "FAILED");
+  t.match(JSON.stringify(last), /the label column is missing/);
+  t.match(JSON.stringify(last), /user_exception/);
+  t.same(await untilNothingIsLeft(), []);
+});
+
+t.test("a running job that is cancelled ends and leaves nothing", async (t) => {
+  const work = join(t.testdir(), "work");
+  mkdirSync(work);
+  const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
+  const events = await workstation.events(["/example/run.py", "SlowModel", "--name", `slow-${process.pid}`, "--cancel"]);
+  t.ok(
+    events.some((event) => event["cancel"] === 200 || event["cancel"] === 202),
+    JSON.stringify(events),
+  );
+  t.equal(events.at(-1)?.["state"], "FAILED");
+  t.match(JSON.stringify(events.at(-1)), /CANCELLED/);
+  t.same(await untilNothingIsLeft(), []);
+});
+
+t.test("credentials and the private parts of the configuration are closed to others", async (t) => {
+  for (const path of [
+    "data/credentials.txt",
+    "etc/coordinator.json",
+    "etc/secrets/coordinator",
+    "etc/ca/root.key",
+    "data/coordinator",
+    "data/s3",
+  ]) {
+    const mode = Number.parseInt(execFileSync("stat", ["-c", "%a", join(root, path)], { encoding: "utf8" }), 8);
+    t.equal(mode & 0o007, 0, path);
+  }
+});
