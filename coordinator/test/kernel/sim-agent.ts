@@ -50,6 +50,13 @@ export class SimAgent {
     this.#epoch = reply.nodeEpoch;
   }
 
+  /** Containers that are there, by the worker that each uses. */
+  inUse(): { worker: string; member: string }[] {
+    return [...this.held.values()]
+      .filter(({ isOver }) => !isOver)
+      .flatMap(({ desired }) => desired.resources.workers.map((worker) => ({ worker, member: desired.member })));
+  }
+
   /** It comes back without anything that it knew: every container was swept. */
   forget(): void {
     this.held.clear();
@@ -78,8 +85,12 @@ export class SimAgent {
     });
   }
 
-  /** One member does the next thing, well or not. */
-  advance(which: number, failure: string | null): void {
+  /** One member does the next things, well or not. */
+  advance(which: number, failure: string | null, times = 1): void {
+    for (let time = 0; time < times; time++) this.#advanceOnce(which, failure);
+  }
+
+  #advanceOnce(which: number, failure: string | null): void {
     const working = [...this.held.values()].filter(({ isOver, desired }) => !isOver && desired.desired === "run");
     const held = working[which % Math.max(1, working.length)];
     if (held === undefined) return;
