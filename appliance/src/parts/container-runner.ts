@@ -1,7 +1,8 @@
-import { createWriteStream, mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type Docker from "dockerode";
 import type { Running } from "./part.ts";
+import { identify, signalProcess, type StopSignal, untilGone, writePidFile } from "./process-identity.ts";
 
 export type ContainerSpec = {
   name: string;
@@ -15,9 +16,13 @@ export type ContainerSpec = {
   binds: readonly string[];
   tmpfs: readonly string[];
   memoryBytes: number;
+  /** What the program takes for a clean end. */
+  stopSignal: StopSignal;
   logFile: string;
+  pidFile: string;
   /** Label by which everything of this instance is found again. */
   instance: string;
+  engineKind: "podman" | "docker";
 };
 
 /** Label on every container of the appliance itself; jobs carry the agent's labels. */
@@ -32,7 +37,11 @@ export async function removeContainer(engine: Docker, name: string): Promise<voi
   }
 }
 
-/** Starts an engine's container on the host's network: it binds loopback alone, by its own configuration. */
+/**
+ * Starts an engine's container on the host's network: it binds loopback alone, by its own configuration. Once it runs it is watched and
+ * signalled as the process that it is, so it lives through a restart of the container engine's service. (Podman 4's answer to the Docker
+ * call `wait` is a loop without a pause, which costs a core for each container.)
+ */
 export async function startContainer(engine: Docker, spec: ContainerSpec): Promise<Running> {
   const container = await engine.createContainer({
     name: spec.name,
@@ -51,31 +60,43 @@ export async function startContainer(engine: Docker, spec: ContainerSpec): Promi
       Tmpfs: Object.fromEntries(spec.tmpfs.map((path) => [path, "rw,size=256m,mode=1777"])),
       Memory: spec.memoryBytes,
       RestartPolicy: { Name: "no" },
-      LogConfig: { Type: "none", Config: {} },
+      LogConfig: logConfig(spec),
     },
   });
-  mkdirSync(dirname(spec.logFile), { recursive: true, mode: 0o750 });
-  const stream = await container.attach({ stream: true, stdout: true, stderr: true });
-  const log = createWriteStream(spec.logFile, { flags: "a", mode: 0o640 });
-  container.modem.demuxStream(stream, log, log);
   await container.start();
   const { State } = await container.inspect();
-  const exited = container.wait().then(
-    (ended: { StatusCode: number }) => `exit ${ended.StatusCode}`,
-    (error: unknown) => `lost: ${error instanceof Error ? error.message : String(error)}`,
-  );
-  void exited.then(() => log.end());
+  const identity = identify(State.Pid);
+  if (identity === null) {
+    const ended = await container.inspect();
+    return { pid: null, exited: Promise.resolve(`exit ${ended.State.ExitCode}`), stop: () => {}, kill: () => {} };
+  }
+  writePidFile(spec.pidFile, identity);
+  const exited = untilGone(identity).then(async () => {
+    rmSync(spec.pidFile, { force: true });
+    return await howItEnded(container);
+  });
   return {
-    pid: State.Pid || null,
+    pid: identity.pid,
     exited,
-    signal: async (name) => {
-      try {
-        await container.kill({ signal: name });
-      } catch (error) {
-        // 404, 409: it has just ended by itself.
-        if (!(error instanceof Error && "statusCode" in error && (error.statusCode === 404 || error.statusCode === 409)))
-          throw error;
-      }
-    },
+    stop: () => signalProcess(identity.pid, spec.stopSignal),
+    kill: () => signalProcess(identity.pid, "SIGKILL"),
   };
+}
+
+/** Podman's monitor writes our file by itself; Docker keeps its own, bounded (`docker logs`). */
+function logConfig({ engineKind, logFile }: ContainerSpec): { Type: string; Config: Record<string, string> } {
+  if (engineKind === "docker") return { Type: "json-file", Config: { "max-size": "16m", "max-file": "4" } };
+  mkdirSync(dirname(logFile), { recursive: true, mode: 0o750 });
+  closeSync(openSync(logFile, "a", 0o640));
+  return { Type: "k8s-file", Config: { path: logFile } };
+}
+
+async function howItEnded(container: Docker.Container): Promise<string> {
+  try {
+    const { State } = await container.inspect();
+    return State.OOMKilled ? "out of memory" : `exit ${State.ExitCode}`;
+  } catch {
+    // The engine's service is down too; that the process is gone is what counts.
+    return "ended";
+  }
 }

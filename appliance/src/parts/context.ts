@@ -12,7 +12,12 @@ export function imageReference({ config, release }: PartContext, repository: str
   return `${config.name}:${config.ports.registry}/${image.repository}@${image.digest}`;
 }
 
-/** Version of a native engine, for `appliance status`. */
+/** Version of an engine of the release, for `appliance status`: upstream's, without a distribution's revision. */
 export function engineVersion({ release }: PartContext, engine: string): string {
-  return release.engines[engine]?.version.replace(/^v/, "") ?? release.version;
+  return release.engines[engine]?.version.replace(/^v/, "").replace(/-.*$/, "") ?? release.version;
+}
+
+/** The parts that containers wait for: our own Podman service; a Docker of the host is there already. */
+export function containerEngineParts({ config }: PartContext): readonly string[] {
+  return config.containerEngine.kind === "podman" ? ["podman"] : [];
 }

@@ -4,9 +4,10 @@ import type Docker from "dockerode";
 import { ensureFolder } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
 import { type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
-import { imageReference, type PartContext } from "./context.ts";
+import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
 import { acceptsTcp, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
+import { endLeftover, type StopSignal } from "./process-identity.ts";
 import { pullImage, type RegistryLogin } from "./pull-image.ts";
 
 type Container = { engine: Docker; login: (repository: string) => Promise<RegistryLogin> };
@@ -32,16 +33,19 @@ function javaOptions(archive: string): string {
 function containerPart(
   context: PartContext,
   container: Container,
-  spec: { repository: string; build: () => Omit<ContainerSpec, "image" | "instance" | "name" | "logFile"> } & Pick<
-    Part,
-    "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs"
-  >,
+  spec: {
+    repository: string;
+    stopSignal: StopSignal;
+    build: () => Omit<ContainerSpec, "image" | "instance" | "name" | "logFile" | "pidFile" | "stopSignal" | "engineKind">;
+  } & Pick<Part, "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs">,
 ): Part {
-  const { layout } = context;
+  const { config, layout } = context;
   const name = `rt-${layout.instance}-${spec.name}`;
+  const pidFile = layout.run(`${spec.name}.pid`);
   return {
     ...spec,
-    prepare: async () => removeContainer(container.engine, name),
+    endLeftover: () => endLeftover(pidFile, { graceMs: spec.stopGraceMs, stopSignal: spec.stopSignal, wholeGroup: false }),
+    prepare: () => removeContainer(container.engine, name),
     start: async () => {
       const image = imageReference(context, spec.repository);
       await pullImage(container.engine, image, () => container.login(spec.repository));
@@ -49,8 +53,11 @@ function containerPart(
         ...spec.build(),
         name,
         image,
+        stopSignal: spec.stopSignal,
         instance: layout.instance,
+        engineKind: config.containerEngine.kind,
         logFile: layout.log(`${spec.name}.log`),
+        pidFile,
       });
     },
   };
@@ -62,9 +69,11 @@ export function postgresPart(context: PartContext, container: Container): Part {
   return containerPart(context, container, {
     name: "postgres",
     repository: "resontech/postgres",
-    after: ["podman", "registry", "coordinator"],
+    after: [...containerEngineParts(context), "registry", "coordinator"],
     port,
-    version: "15",
+    version: engineVersion(context, "postgres"),
+    // Fast shutdown: SIGTERM would wait for every session to leave.
+    stopSignal: "SIGINT",
     startTimeoutMs: 120_000,
     stopGraceMs: 30_000,
     isHealthy: () => acceptsTcp("127.0.0.1", port),
@@ -92,7 +101,7 @@ export function postgresPart(context: PartContext, container: Container): Part {
 }
 
 export function keycloakPart(context: PartContext, container: Container): Part {
-  const { config, layout, release } = context;
+  const { config, layout } = context;
   const uid = uidOf(config, "keycloak");
   const { keycloak: port, keycloakManagement: managementPort } = config.ports;
   return containerPart(context, container, {
@@ -100,7 +109,8 @@ export function keycloakPart(context: PartContext, container: Container): Part {
     repository: "resontech/keycloak",
     after: ["postgres"],
     port,
-    version: release.engines["keycloak"]?.version ?? release.version,
+    version: engineVersion(context, "keycloak"),
+    stopSignal: "SIGTERM",
     startTimeoutMs: 240_000,
     stopGraceMs: 30_000,
     isHealthy: async () =>

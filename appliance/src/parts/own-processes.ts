@@ -1,7 +1,7 @@
 /** Our own processes: auditd, coordinator, agent. */
 import { access } from "node:fs/promises";
 import { chownSync, chmodSync, mkdirSync } from "node:fs";
-import type { PartContext } from "./context.ts";
+import { containerEngineParts, type PartContext } from "./context.ts";
 import { acceptsUnix, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
 import { processPart } from "./process-part.ts";
@@ -65,7 +65,7 @@ export function agentPart(context: PartContext): Part {
   const { layout, release } = context;
   return processPart(context, {
     name: "agent",
-    after: ["coordinator", "registry", "podman"],
+    after: ["coordinator", "registry", ...containerEngineParts(context)],
     user: "root",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "agent.mjs"), "--config", layout.processConfig("agent")],

@@ -3,7 +3,9 @@ export type Part = {
   name: string;
   /** Parts that must be healthy before this one starts for the first time. */
   after: readonly string[];
-  /** Runs before each start, as root: makes sockets' folders, removes what a killed predecessor left. */
+  /** Ends what a supervisor that was killed left running; nothing is fine. */
+  endLeftover: () => Promise<void>;
+  /** Runs before each start, as root: makes sockets' folders, writes what the part reads. */
   prepare?: () => Promise<void>;
   /** Starts it; everything is read afresh, so that a restart sees a renewed certificate or a switched release. */
   start: () => Promise<Running>;
@@ -24,5 +26,8 @@ export type Running = {
   pid: number | null;
   /** Resolves, never rejects, with how it ended: an exit code or a signal's name. */
   exited: Promise<string>;
-  signal: (name: "SIGTERM" | "SIGKILL") => Promise<void>;
+  /** Asks it to end; a process that has just ended by itself is fine. */
+  stop: () => void;
+  /** Ends it now. */
+  kill: () => void;
 };

@@ -10,6 +10,8 @@ import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
 import { processPart } from "./process-part.ts";
 
+export const PODMAN = "/usr/bin/podman";
+
 /** runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. */
 function containersConf(layout: Layout): string {
   return [
@@ -60,11 +62,13 @@ export function podmanPart(context: PartContext, readRootCert: () => Buffer, ver
     name: "podman",
     after: [],
     user: "root",
-    program: "/usr/bin/podman",
+    program: PODMAN,
     args: ["system", "service", "--time=0", `unix://${layout.podmanSocket}`],
     env: () => podmanEnvironment(layout),
     port: null,
     version,
+    // What it starts inherits this: a job must never outlive the parts that watch it.
+    oomScore: 0,
     prepare: async () => writeConfiguration(context, readRootCert()),
     isHealthy: async () =>
       await new Docker({ socketPath: layout.podmanSocket, timeout: 3_000 }).ping().then(

@@ -2,7 +2,8 @@ import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { uidOf } from "../layout.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
-import { endPredecessor, startProcess } from "./process-runner.ts";
+import { endLeftover } from "./process-identity.ts";
+import { startProcess } from "./process-runner.ts";
 
 /** Whose uid a process runs under; `root` for the agent and the container engine, which need the host. */
 export type PartUser = keyof typeof UID_OFFSETS | "root";
@@ -20,7 +21,11 @@ export type ProcessPart = {
   prepare?: () => Promise<void>;
   startTimeoutMs?: number;
   stopGraceMs?: number;
+  /** See {@link startProcess}. @default −500: without these parts nobody's work goes on */
+  oomScore?: number;
 };
+
+const VITAL_OOM_SCORE = -500;
 
 /** A part that is a process of the release. */
 export function processPart({ config, layout }: PartContext, spec: ProcessPart): Part {
@@ -30,10 +35,8 @@ export function processPart({ config, layout }: PartContext, spec: ProcessPart):
   return {
     name: spec.name,
     after: spec.after,
-    prepare: async () => {
-      await endPredecessor(pidFile, stopGraceMs);
-      await spec.prepare?.();
-    },
+    endLeftover: () => endLeftover(pidFile, { graceMs: stopGraceMs, stopSignal: "SIGTERM", wholeGroup: true }),
+    ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
     start: () =>
       startProcess({
         program: spec.program,
@@ -44,6 +47,7 @@ export function processPart({ config, layout }: PartContext, spec: ProcessPart):
         cwd: "/",
         logFile: layout.log(`${spec.name}.log`),
         pidFile,
+        oomScore: spec.oomScore ?? VITAL_OOM_SCORE,
       }),
     isHealthy: spec.isHealthy,
     startTimeoutMs: spec.startTimeoutMs ?? 60_000,

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Running } from "./part.ts";
+import { identify, signalProcess, writePidFile } from "./process-identity.ts";
 
 export type ProcessCommand = {
   program: string;
@@ -16,6 +16,8 @@ export type ProcessCommand = {
   logFile: string;
   /** Names the running process across a crash of the supervisor. */
   pidFile: string;
+  /** −1000…1000: who is spared when the host's memory is full. */
+  oomScore: number;
 };
 
 /** Starts a process in a group of its own. It writes to its log by itself, so it outlives a killed supervisor unharmed. */
@@ -36,15 +38,20 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
       child.once("exit", (code, signal) => resolve(signal ?? `exit ${code ?? "?"}`));
     });
     const { pid } = child;
-    if (pid !== undefined) {
-      writeFileSync(command.pidFile, `${pid} ${startTimeOf(pid) ?? ""}\n`);
+    const identity = pid === undefined ? null : identify(pid);
+    if (identity !== null) {
+      writePidFile(command.pidFile, identity);
+      setOomScore(identity.pid, command.oomScore);
       void exited.then(() => rmSync(command.pidFile, { force: true }));
     }
     return {
       pid: pid ?? null,
       exited,
-      signal: async (name) => {
-        if (pid !== undefined) signalGroup(pid, name);
+      stop: () => {
+        if (pid !== undefined) signalProcess(-pid, "SIGTERM");
+      },
+      kill: () => {
+        if (pid !== undefined) signalProcess(-pid, "SIGKILL");
       },
     };
   } finally {
@@ -52,34 +59,11 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
   }
 }
 
-/** Ends what a killed supervisor left behind this pid file; a recycled pid is told by its start time and left alone. */
-export async function endPredecessor(pidFile: string, graceMs: number): Promise<void> {
-  if (!existsSync(pidFile)) return;
-  const [first = "", startTime = ""] = readFileSync(pidFile, "utf8").trim().split(" ");
-  const pid = Number(first);
-  const isSame = (): boolean => pid > 1 && startTimeOf(pid) === startTime;
-  if (isSame()) signalGroup(pid, "SIGTERM");
-  for (let waitedMs = 0; isSame() && waitedMs < graceMs; waitedMs += 50) await sleep(50);
-  if (isSame()) signalGroup(pid, "SIGKILL");
-  while (isSame()) await sleep(20);
-  rmSync(pidFile, { force: true });
-}
-
-function signalGroup(pid: number, name: "SIGTERM" | "SIGKILL"): void {
+/** Stated for each process, because a child inherits the supervisor's. Lowering it needs CAP_SYS_RESOURCE, which a guest may lack. */
+function setOomScore(pid: number, score: number): void {
   try {
-    process.kill(-pid, name);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
-
-/** Field 22 of /proc/<pid>/stat: clock ticks after boot; with the pid it names one process for ever. Null when it is gone or a zombie. */
-function startTimeOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? null : (fields[19] ?? null);
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
   } catch {
-    return null;
+    // The host then chooses by size alone.
   }
 }

@@ -1,22 +1,14 @@
-/** The supervisor's control socket: one JSON object a line each way, root alone. Its listening end is also the lock of the instance. */
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+/** The supervisor's control socket: one JSON object a line each way, root alone. */
+import { chmodSync, rmSync } from "node:fs";
 import { createConnection, createServer, type Server } from "node:net";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import type { PartStatus } from "./supervisor.ts";
 
 export type SupervisorRequest = { verb: "status" } | { verb: "stop" };
 export type SupervisorReply = { parts: PartStatus[] };
 
-/** Another supervisor of this instance answers on the socket. */
-export class AlreadyRunningError extends Error {
-  readonly code = "already_running";
-}
-
-/** @throws AlreadyRunningError when one answers; a socket that a killed one left is replaced */
+/** Whoever asks holds the instance's lock: a socket that is there is a dead one's. */
 export async function listenControl(path: string, answer: (request: SupervisorRequest) => SupervisorReply): Promise<Server> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  if ((await askSupervisor(path, { verb: "status" })) !== null) throw new AlreadyRunningError(`a supervisor answers on ${path}`);
   rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -56,13 +48,20 @@ export async function askSupervisor(
     };
     socket.setTimeout(timeoutMs, () => give(null));
     socket.once("error", () => give(null));
+    socket.once("close", () => give(null));
     socket.once("connect", () => socket.write(`${JSON.stringify(request)}\n`));
     createInterface({ input: socket })
-      .once("line", (line) => {
-        const value: unknown = JSON.parse(line);
-        give(typeof value === "object" && value !== null && "parts" in value ? (value as SupervisorReply) : null);
-      })
+      .once("line", (line) => give(readReply(line)))
       // readline repeats the socket's error; the listener above has answered it.
       .on("error", () => give(null));
   });
+}
+
+function readReply(line: string): SupervisorReply | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && "parts" in value ? (value as SupervisorReply) : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 /** Composition: reads the configuration, prepares the host's side, runs every part until it is told to stop. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
@@ -14,10 +14,11 @@ import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
 import { agentPart, auditdPart, coordinatorPart } from "../parts/own-processes.ts";
 import type { Part } from "../parts/part.ts";
-import { podmanPart } from "../parts/podman.ts";
+import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { askSupervisor, listenControl } from "./control.ts";
+import { takeInstanceLock } from "./instance-lock.ts";
 import { Supervisor } from "./supervisor.ts";
 
 /** What every command works on. @throws ConfigInvalidError */
@@ -49,7 +50,8 @@ export function partsOf(context: PartContext): Part[] {
     },
     coordinatorPart(context),
   ];
-  if (config.containerEngine.kind === "podman") parts.push(podmanPart(context, () => readFileSync(layout.rootCert), "4"));
+  if (config.containerEngine.kind === "podman")
+    parts.push(podmanPart(context, () => readFileSync(layout.rootCert), podmanVersion()));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
     const agent = agentPart(context);
@@ -77,25 +79,34 @@ async function initAudit(context: PartContext): Promise<void> {
   );
 }
 
+function podmanVersion(): string {
+  return execFileSync(PODMAN, ["--version"], { encoding: "utf8" }).trim().split(" ").at(-1) ?? "";
+}
+
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */
 export async function supervise(root: string): Promise<void> {
   process.umask(0o027);
   const context = openContext(root);
   const { layout } = context;
+  using _lock = takeInstanceLock(layout.run("supervisor.lock"));
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
   const log = pino({ name: "supervisor" }, destination({ dest: layout.log("supervisor.log"), append: true, sync: true }));
-  const supervisor: { current: Supervisor | null } = { current: null };
-  const stop = (): void => supervisor.current?.stop();
+  const stopAsked = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
+  const running: { supervisor: Supervisor | null } = { supervisor: null };
   const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-    if (request.verb === "stop") stop();
-    return { parts: supervisor.current?.status() ?? [] };
+    if (request.verb === "stop") stopAsked.abort();
+    return { parts: running.supervisor?.status() ?? [] };
   });
   try {
     await prepare(context);
-    supervisor.current = new Supervisor(partsOf(context), layout.log(""), log);
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
+    const supervisor = new Supervisor(partsOf(context), layout.log(""), log);
+    running.supervisor = supervisor;
+    stopAsked.signal.addEventListener("abort", () => supervisor.stop());
+    // It may have been asked for while certificates were made.
+    if (stopAsked.signal.aborted) return;
     log.info({ release: context.release.version }, "supervising");
-    await supervisor.current.run();
+    await supervisor.run();
     log.info("every part has ended");
   } finally {
     control.close();
@@ -129,14 +140,30 @@ export async function startDetached(root: string): Promise<void> {
   throw new Error(`the supervisor did not start (${ended ?? "no answer"}); see ${layout.log("supervisor.out.log")}`);
 }
 
-/** Asks the supervisor to stop everything and waits until it has; false when none ran. */
+/**
+ * Asks the supervisor to stop everything and waits until it has. Where none runs, what a killed one left is ended in the same order.
+ *
+ * @returns false when nothing ran
+ */
 export async function stopAndWait(root: string, timeoutMs: number): Promise<boolean> {
-  const { layout } = openContext(root);
+  const context = openContext(root);
+  const { layout } = context;
   const socket = layout.run("supervisor.sock");
-  if ((await askSupervisor(socket, { verb: "stop" })) === null) return false;
+  if ((await askSupervisor(socket, { verb: "stop" })) === null) return await endLeftovers(context);
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
     if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
     await sleep(200);
   }
   throw new Error(`parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`);
+}
+
+/** Under the lock: a supervisor that starts meanwhile must not meet us. Reverse order of definition is reverse order of need. */
+async function endLeftovers(context: PartContext): Promise<boolean> {
+  const { layout } = context;
+  const parts = partsOf(context).toReversed();
+  const left = parts.filter((part) => existsSync(layout.run(`${part.name}.pid`)));
+  if (left.length === 0) return false;
+  using _lock = takeInstanceLock(layout.run("supervisor.lock"));
+  for (const part of left) await part.endLeftover();
+  return true;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps the parts running. Invariants:
- * - one supervisor an instance (its control socket is the lock);
+ * - one supervisor an instance (`instance-lock.ts`);
  * - one process a part: a predecessor that a killed supervisor left is ended before a new one starts;
  * - what happens next is decided by `plan`, from states alone; this file only does it.
  */
@@ -67,7 +67,7 @@ export class Supervisor {
       for (const entry of this.#entries) this.#probe(entry, nowMs);
       if (nowMs - this.#rotatedAtMs > ROTATE_EVERY_MS) {
         this.#rotatedAtMs = nowMs;
-        rotateLogs(this.#logFolder);
+        this.#rotateLogs();
       }
       await sleep(TICK_MS);
     }
@@ -110,11 +110,11 @@ export class Supervisor {
       case "stop":
         entry.state = { phase: "stopping", sinceMs: performance.now(), restarts };
         this.#log.info({ part: action.part }, "stopping");
-        this.#signal(entry, "SIGTERM");
+        entry.running?.stop();
         break;
       case "kill":
         this.#log.warn({ part: action.part }, "killing: it did not stop in time");
-        this.#signal(entry, "SIGKILL");
+        entry.running?.kill();
         break;
     }
   }
@@ -122,10 +122,13 @@ export class Supervisor {
   async #start(entry: Entry): Promise<void> {
     const { part } = entry;
     try {
+      await part.endLeftover();
       await part.prepare?.();
       const running = await part.start();
       entry.running = running;
       entry.probedAtMs = 0;
+      // Its time to become healthy counts from here: an image may have been pulled first.
+      if (entry.state.phase === "starting") entry.state = { ...entry.state, sinceMs: performance.now() };
       this.#log.info({ part: part.name, pid: running.pid }, "started");
       void running.exited.then((how) => this.#onExit(entry, running, how));
     } catch (error) {
@@ -147,10 +150,13 @@ export class Supervisor {
     this.#log[this.#wanted === "stop" ? "info" : "warn"]({ part: entry.part.name, how }, "ended");
   }
 
-  #signal(entry: Entry, name: "SIGTERM" | "SIGKILL"): void {
-    void entry.running
-      ?.signal(name)
-      .catch((error: unknown) => this.#log.error({ err: error, part: entry.part.name }, "could not signal"));
+  /** A full disk must not end the supervisor. */
+  #rotateLogs(): void {
+    try {
+      rotateLogs(this.#logFolder);
+    } catch (error) {
+      this.#log.error({ err: error }, "could not rotate the logs");
+    }
   }
 
   #probe(entry: Entry, nowMs: number): void {

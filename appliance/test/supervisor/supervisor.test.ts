@@ -1,39 +1,20 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
-import t from "tap";
+import t, { type Test } from "tap";
 import type { Part } from "../../src/parts/part.ts";
-import { endPredecessor, startProcess } from "../../src/parts/process-runner.ts";
+import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/process-identity.ts";
+import { startProcess } from "../../src/parts/process-runner.ts";
+import { takeInstanceLock } from "../../src/supervisor/instance-lock.ts";
 import { rotateLogs } from "../../src/supervisor/rotate-logs.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
+import { shellPart } from "./shell-part.ts";
 
 const log = pino({ level: "silent" });
-
-function shellPart(dir: string, name: string, script: string, after: string[] = []): Part {
-  const pidFile = join(dir, `${name}.pid`);
-  return {
-    name,
-    after,
-    prepare: () => endPredecessor(pidFile, 2_000),
-    start: () =>
-      startProcess({
-        program: "/bin/sh",
-        args: ["-c", script],
-        env: { PATH: "/usr/bin:/bin" },
-        uid: 64_199,
-        gid: 64_199,
-        cwd: "/",
-        logFile: join(dir, `${name}.log`),
-        pidFile,
-      }),
-    isHealthy: async () => true,
-    startTimeoutMs: 5_000,
-    stopGraceMs: 2_000,
-    port: null,
-    version: "1",
-  };
-}
+const END = { graceMs: 2_000, stopSignal: "SIGTERM", wholeGroup: true } as const;
 
 async function until(condition: () => boolean, what: string): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
@@ -43,55 +24,182 @@ async function until(condition: () => boolean, what: string): Promise<void> {
   throw new Error(`not within 10 s: ${what}`);
 }
 
+function phaseIn(supervisor: Supervisor, name: string): string | undefined {
+  return supervisor.status().find((part) => part.name === name)?.phase;
+}
+
+/** Runs the parts for the test and stops them whatever happens. */
+function running(t: Test, parts: Part[], dir: string): { supervisor: Supervisor; ended: Promise<void> } {
+  const supervisor = new Supervisor(parts, dir, log);
+  const ended = supervisor.run();
+  t.teardown(async () => {
+    supervisor.stop();
+    await ended;
+  });
+  return { supervisor, ended };
+}
+
 t.test("parts run under their own user, a killed one is back at once, a stop ends all of them", async (t) => {
   const dir = t.testdir();
-  const supervisor = new Supervisor(
+  const { supervisor, ended } = running(
+    t,
     [shellPart(dir, "first", "id -u; exec sleep 60"), shellPart(dir, "second", "exec sleep 60", ["first"])],
     dir,
-    log,
   );
-  const run = supervisor.run();
-  const phase = (name: string): string | undefined => supervisor.status().find((part) => part.name === name)?.phase;
-  await until(() => phase("first") === "healthy" && phase("second") === "healthy", "both are healthy");
+  await until(() => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"), "both are healthy");
   t.match(readFileSync(join(dir, "first.log"), "utf8"), /^64199$/m);
 
   const before = supervisor.status()[0]?.pid ?? 0;
   process.kill(before, "SIGKILL");
-  await until(() => phase("first") === "healthy" && supervisor.status()[0]?.pid !== before, "the killed part is back");
+  await until(() => phaseIn(supervisor, "first") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
   t.equal(supervisor.status()[0]?.restarts, 1);
   t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
 
   const pids = supervisor.status().map((part) => part.pid ?? 0);
   supervisor.stop();
-  await run;
-  for (const pid of pids) t.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  await ended;
+  for (const pid of pids) t.equal(identify(pid), null);
+  t.same(
+    readdirSync(dir).filter((name) => name.endsWith(".pid")),
+    [],
+  );
 });
 
-t.test("what a killed supervisor left is ended before a new one starts it, and a recycled pid is left alone", async (t) => {
+t.test("a part that ends at once is started three times without a wait, then less and less often", async (t) => {
+  const dir = t.testdir();
+  const { supervisor } = running(t, [shellPart(dir, "crashing", "date +%s%N; exit 7")], dir);
+  const lines = (): string[] =>
+    (existsSync(join(dir, "crashing.log")) ? readFileSync(join(dir, "crashing.log"), "utf8") : "").trim().split("\n");
+  await until(() => lines().length >= 5, "four restarts");
+  t.equal(supervisor.status()[0]?.lastExit, "exit 7");
+  const starts = lines().map((line) => Number(BigInt(line) / 1_000_000n));
+  const waits = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+  t.ok(
+    waits.slice(0, 3).every((ms) => ms < 900),
+    `at once: ${waits.join(", ")} ms`,
+  );
+  t.ok((waits[3] ?? 0) >= 1000, `then a second: ${waits.join(", ")} ms`);
+});
+
+t.test("a part that ignores the stop signal is killed after its grace, its children with it", async (t) => {
+  const dir = t.testdir();
+  const part = shellPart(dir, "stubborn", "trap '' TERM; sleep 61 & echo $!; while :; do sleep 1; done");
+  const { supervisor, ended } = running(t, [{ ...part, stopGraceMs: 300 }], dir);
+  await until(() => phaseIn(supervisor, "stubborn") === "healthy", "it is healthy");
+  await until(() => readFileSync(join(dir, "stubborn.log"), "utf8").includes("\n"), "it has named its child");
+  const child = identify(Number(readFileSync(join(dir, "stubborn.log"), "utf8").trim()));
+  supervisor.stop();
+  await ended;
+  t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
+  await until(() => child !== null && !isAlive(child), "the child is gone too");
+});
+
+t.test("a part that stops answering is shown as unhealthy and nothing that waits for it starts", async (t) => {
+  const dir = t.testdir();
+  const first = { ...shellPart(dir, "mute", "exec sleep 60"), isHealthy: async () => false };
+  const { supervisor } = running(t, [first, shellPart(dir, "waiting", "exec sleep 60", ["mute"])], dir);
+  await until(() => phaseIn(supervisor, "mute") === "starting" && supervisor.status()[0]?.pid !== null, "it runs");
+  await sleep(700);
+  t.equal(phaseIn(supervisor, "mute"), "starting");
+  t.equal(phaseIn(supervisor, "waiting"), "idle");
+});
+
+t.test("a supervisor killed with -9 leaves its parts running; the next one replaces them without a double run", async (t) => {
+  const dir = t.testdir();
+  chmodSync(dir, 0o777);
+  const start = (): ChildProcess =>
+    spawn(process.execPath, [join(import.meta.dirname, "supervise-shell-part.ts"), dir], { stdio: "ignore" });
+  const pidFile = join(dir, "only.pid");
+  const first = start();
+  await until(() => existsSync(pidFile), "the first supervisor has started its part");
+  await sleep(200);
+  const left = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  t.ok(left !== null && isAlive(left), "the part outlives its supervisor");
+
+  const second = start();
+  t.teardown(() => second.kill("SIGKILL"));
+  await until(() => left !== null && !isAlive(left), "the part that was left is ended");
+  await until(() => existsSync(pidFile) && !readFileSync(pidFile, "utf8").startsWith(`${left?.pid ?? 0} `), "a new one runs");
+  second.kill("SIGTERM");
+  await once(second, "exit");
+  t.notOk(existsSync(pidFile));
+  t.equal(readFileSync(join(dir, "only.log"), "utf8").match(/^begin$/gm)?.length, 2);
+  t.notMatch(readFileSync(join(dir, "only.log"), "utf8"), /twice/);
+});
+
+t.test("one supervisor an instance: the second is refused until the first ends, however it ends", async (t) => {
+  const file = join(t.testdir(), "lock");
+  const holder = takeInstanceLock(file);
+  t.throws(() => takeInstanceLock(file), { code: "already_running" });
+  holder[Symbol.dispose]();
+  const again = takeInstanceLock(file);
+  t.teardown(() => again[Symbol.dispose]());
+  // A part must not inherit the lock, or it would hold it after its supervisor was killed.
+  const seen = spawnSync("sh", ["-c", "ls -l /proc/self/fd"], { encoding: "utf8" });
+  t.notMatch(seen.stdout, file);
+});
+
+t.test("a recycled process id behind a pid file is left alone", async (t) => {
   const dir = t.testdir();
   const pidFile = join(dir, "left.pid");
-  const left = await startProcess({
-    program: "/bin/sleep",
-    args: ["60"],
-    env: {},
-    uid: 0,
-    gid: 0,
-    cwd: "/",
-    logFile: join(dir, "left.log"),
-    pidFile,
-  });
-  await endPredecessor(pidFile, 2_000);
-  t.equal(await left.exited, "SIGTERM");
+  const child = spawn("sleep", ["60"]);
+  t.teardown(() => child.kill("SIGKILL"));
+  writeFileSync(pidFile, `${child.pid ?? 0} 1\n`);
+  await endLeftover(pidFile, END);
+  t.ok(identify(child.pid ?? 0) !== null, "the process carries another start time and lives");
+  t.notOk(existsSync(pidFile));
 
-  writeFileSync(pidFile, `${process.pid} 1\n`);
-  await endPredecessor(pidFile, 2_000);
-  t.pass("this very process carries another start time and lives");
+  const same = identify(child.pid ?? 0);
+  if (same === null) throw new Error("it has just been alive");
+  writePidFile(pidFile, same);
+  await endLeftover(pidFile, { ...END, wholeGroup: false });
+  t.equal(identify(same.pid), null);
 });
 
-t.test("a log that has grown is copied aside and cut while its writer goes on", async (t) => {
+t.test("a process starts with a minimal environment and the memory score that it was given", async (t) => {
+  const dir = t.testdir();
+  process.env["RT_CANARY"] = "of the supervisor";
+  t.teardown(() => delete process.env["RT_CANARY"]);
+  const started = await startProcess({
+    program: "/bin/sh",
+    args: ["-c", "env; umask; exec sleep 60"],
+    env: { PATH: "/usr/bin:/bin", ONLY: "this" },
+    uid: 64_199,
+    gid: 64_199,
+    cwd: "/",
+    logFile: join(dir, "env.log"),
+    pidFile: join(dir, "env.pid"),
+    oomScore: 300,
+  });
+  t.teardown(() => started.kill());
+  await until(() => readFileSync(join(dir, "env.log"), "utf8").includes("ONLY=this"), "it has spoken");
+  t.notMatch(readFileSync(join(dir, "env.log"), "utf8"), /RT_CANARY/);
+  t.equal(readFileSync(`/proc/${started.pid ?? 0}/oom_score_adj`, "utf8").trim(), "300");
+});
+
+t.test("a log that has grown is copied aside and cut while its writer goes on; four older ones are kept", async (t) => {
   const dir = t.testdir({ "part.log": "x".repeat(100), "small.log": "y" });
   rotateLogs(dir, 50);
   t.equal(readFileSync(join(dir, "part.log"), "utf8"), "");
   t.equal(readFileSync(join(dir, "part.log.1"), "utf8"), "x".repeat(100));
   t.equal(readFileSync(join(dir, "small.log"), "utf8"), "y");
+  for (const letter of ["a", "b", "c", "d", "e"]) {
+    writeFileSync(join(dir, "part.log"), letter.repeat(60));
+    rotateLogs(dir, 50);
+  }
+  t.same(readdirSync(dir).sort(), ["part.log", "part.log.1", "part.log.2", "part.log.3", "part.log.4", "small.log"]);
+  t.match(readFileSync(join(dir, "part.log.1"), "utf8"), /^e+$/);
+});
+
+t.test("logs that can't be rotated do not end the supervisor", async (t) => {
+  const dir = t.testdir();
+  // A file can't be renamed over a folder.
+  mkdirSync(join(dir, "full.log.4"));
+  writeFileSync(join(dir, "full.log.3"), "");
+  writeFileSync(join(dir, "full.log"), "z".repeat(17 * 1024 * 1024));
+  const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);
+  await until(() => phaseIn(supervisor, "steady") === "healthy", "it runs all the same");
+  t.throws(() => rotateLogs(dir));
 });
