@@ -1,8 +1,12 @@
 /** `agent --config FILE`: one node's agent. Root: it mounts member file systems and speaks to the container engine. */
 import { parseArgs } from "node:util";
 import { destination, pino } from "pino";
-import { Agent } from "./app.ts";
+import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
+import { SYSTEM_PATH } from "./system-path.ts";
+
+/** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
+const LAST_RESORT_MS = 10_000;
 
 const { values } = parseArgs({ options: { config: { type: "string" }, help: { type: "boolean" } } });
 if (values.config === undefined || values.help === true) {
@@ -12,21 +16,24 @@ if (values.config === undefined || values.help === true) {
   process.exit(values.help === true ? 0 : 2);
 }
 process.umask(0o022);
+process.env["PATH"] = SYSTEM_PATH.join(":");
 const config = loadConfig(values.config);
 const log = pino({ name: "agent", level: config.logLevel }, destination({ sync: true }));
 const stop = new AbortController();
-for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stop.abort());
-process.on("unhandledRejection", (error) => {
-  log.fatal({ err: error }, "an error that nobody handled");
-  process.exit(1);
-});
+for (const name of ["SIGTERM", "SIGINT"] as const)
+  process.once(name, () => {
+    stop.abort();
+    setTimeout(() => process.exit(0), LAST_RESORT_MS).unref();
+  });
 try {
-  const agent = await Agent.start(config, log);
-  log.info({ node: config.node }, "agent runs");
-  await agent.run(stop.signal);
-  log.info("agent stopped; its containers go on");
-  process.exit(0);
+  log.info({ node: config.node, instance: config.instance }, "agent starts");
+  await runAgent(config, log, stop.signal);
 } catch (error) {
-  log.fatal({ err: error }, "the agent can't go on");
-  process.exit(1);
+  if (!stop.signal.aborted) {
+    log.fatal({ err: error }, "the agent can't go on");
+    process.exit(1);
+  }
 }
+log.info("agent stopped; its containers go on");
+// Members wait for their containers in timers and requests of their own: their records say where they are.
+process.exit(0);

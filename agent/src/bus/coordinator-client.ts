@@ -1,6 +1,5 @@
-/** The coordinator's end of agent-protocol.ts, as calls: one request, one reply, typed errors. */
-import type { ConnectionOptions, NatsConnection, Subscription } from "@nats-io/transport-node";
-import { connect } from "@nats-io/transport-node";
+/** The coordinator's end of agent-protocol.ts, as calls: one request, one reply, typed refusals. */
+import { type ConnectionOptions, connect, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 import {
   type AgentVerb,
   agentInboxPrefix,
@@ -8,36 +7,31 @@ import {
   type BeatReply,
   type BeatRequest,
   DesiredReply,
+  type MemberReport,
   type OutputCompleteReply,
   type OutputOpenReply,
   type OutputOpenRequest,
+  type OutputPartsReply,
+  ProtocolError,
   type PullTokenReply,
   type RegisterReply,
   type RegisterRequest,
   type ReportReply,
-  type MemberReport,
   type SignReply,
   type StageReply,
   type TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import { Value } from "typebox/value";
-
-/** The coordinator refused; `stale_epoch` and `stale_fence` mean: stop that work. */
-export class RefusedError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { RefusedError } from "./refused-error.ts";
 
 const TIMEOUT_MS = 10_000;
+/** A beat that is answered later than the next one is due proves little. */
+const BEAT_TIMEOUT_MS = 4_000;
 /** Outputs complete only after the object store has put the parts together. */
 const COMPLETE_TIMEOUT_MS = 120_000;
 
-type MemberRef = { member: string; fence: Fence };
+export type MemberRef = { member: string; fence: Fence };
 
 export class CoordinatorClient {
   readonly #connection: NatsConnection;
@@ -69,43 +63,49 @@ export class CoordinatorClient {
     return reply;
   }
 
-  async beat(request: Omit<BeatRequest, "nodeEpoch">): Promise<BeatReply> {
-    return await this.#ask("beat", { nodeEpoch: this.#requireEpoch(), ...request }, 4_000);
+  beat(request: Omit<BeatRequest, "nodeEpoch">): Promise<BeatReply> {
+    return this.#askUnderEpoch("beat", request, BEAT_TIMEOUT_MS);
   }
 
+  /** @throws Error when the answer is not of the agreed shape: what decides about running work is never taken on trust */
   async desired(): Promise<DesiredReply> {
-    const reply = await this.#ask<DesiredReply>("desired", { nodeEpoch: this.#requireEpoch() });
-    const set = { version: reply.version, members: reply.members };
-    if (!Value.Check(DesiredReply, set)) throw new Error("the desired set is not of the agreed shape");
-    return set;
+    const reply = await this.#askUnderEpoch<DesiredReply>("desired", {});
+    if (!Value.Check(DesiredReply, reply)) throw new Error("the desired set is not of the agreed shape");
+    return reply;
   }
 
-  async report(reports: MemberReport[]): Promise<ReportReply> {
-    return await this.#ask("report", { nodeEpoch: this.#requireEpoch(), reports });
+  report(reports: readonly MemberReport[]): Promise<ReportReply> {
+    return this.#askUnderEpoch("report", { reports });
   }
 
-  async stage(member: MemberRef): Promise<StageReply> {
-    return await this.#ask("stage", { nodeEpoch: this.#requireEpoch(), ...member });
+  stage(member: MemberRef): Promise<StageReply> {
+    return this.#askUnderEpoch("stage", member);
   }
 
-  async sign(member: MemberRef, identity: "member" | "admin", csr: string): Promise<SignReply> {
-    return await this.#ask("sign", { nodeEpoch: this.#requireEpoch(), ...member, identity, csr });
+  sign(member: MemberRef, identity: "member" | "admin", csr: string): Promise<SignReply> {
+    return this.#askUnderEpoch("sign", { ...member, identity, csr });
   }
 
-  async pullToken(member: MemberRef): Promise<PullTokenReply> {
-    return await this.#ask("pull-token", { nodeEpoch: this.#requireEpoch(), ...member });
+  pullToken(member: MemberRef): Promise<PullTokenReply> {
+    return this.#askUnderEpoch("pull-token", member);
   }
 
-  async outputOpen(request: Omit<OutputOpenRequest, "nodeEpoch">): Promise<OutputOpenReply> {
-    return await this.#ask("output-open", { nodeEpoch: this.#requireEpoch(), ...request });
+  outputOpen(request: Omit<OutputOpenRequest, "nodeEpoch">): Promise<OutputOpenReply> {
+    return this.#askUnderEpoch("output-open", request);
   }
 
-  async outputComplete(member: MemberRef, upload: string, etags: string[]): Promise<OutputCompleteReply> {
-    return await this.#ask("output-complete", { nodeEpoch: this.#requireEpoch(), ...member, upload, etags }, COMPLETE_TIMEOUT_MS);
+  /** Fresh URLs for parts of an open upload, numbers from 1. */
+  outputParts(member: MemberRef, upload: string, parts: readonly number[]): Promise<OutputPartsReply> {
+    return this.#askUnderEpoch("output-parts", { ...member, upload, parts });
   }
 
+  outputComplete(member: MemberRef, upload: string, etags: readonly string[]): Promise<OutputCompleteReply> {
+    return this.#askUnderEpoch("output-complete", { ...member, upload, etags }, COMPLETE_TIMEOUT_MS);
+  }
+
+  /** Published, never answered. */
   tail(message: TailMessage): void {
-    this.#connection.publish(agentSubject(this.#node, "tail"), JSON.stringify(message));
+    if (!this.#connection.isClosed()) this.#connection.publish(agentSubject(this.#node, "tail"), JSON.stringify(message));
   }
 
   /** Calls back on each hint; a hint carries nothing that must not be lost. */
@@ -117,9 +117,10 @@ export class CoordinatorClient {
     await this.#connection.close();
   }
 
-  #requireEpoch(): Fence {
-    if (this.#epoch === null) throw new Error("this node has not registered yet");
-    return this.#epoch;
+  #askUnderEpoch<T>(verb: AgentVerb, request: object, timeoutMs?: number): Promise<T> {
+    // Said as the coordinator would say it: whoever asks too early waits for the registration.
+    if (this.#epoch === null) return Promise.reject(new RefusedError("stale_epoch", "this node has not registered yet"));
+    return this.#ask(verb, { nodeEpoch: this.#epoch, ...request }, timeoutMs);
   }
 
   async #ask<T>(verb: AgentVerb, request: unknown, timeoutMs = TIMEOUT_MS): Promise<T> {
@@ -131,14 +132,11 @@ export class CoordinatorClient {
       throw new Error(`the answer to ${verb} is not of the agreed shape`);
     if (reply.ok === true) {
       const { ok: _, ...rest } = reply;
-      // Shapes of single replies are the coordinator's types; what decides about running work (desired) is checked above.
+      // Both ends are of one release and speak over mutual TLS; the shapes of single replies are the contract's types.
       return rest as T;
     }
     const error: unknown = "error" in reply ? reply.error : null;
-    const [code, text] =
-      typeof error === "object" && error !== null && "code" in error && "message" in error
-        ? [String(error.code), String(error.message)]
-        : ["unknown", "no reason given"];
-    throw new RefusedError(code, `${verb}: ${text}`);
+    if (!Value.Check(ProtocolError, error)) throw new Error(`the refusal of ${verb} is not of the agreed shape`);
+    throw new RefusedError(error.code, `${verb}: ${error.message}`);
   }
 }

@@ -6,61 +6,80 @@ import { request } from "node:https";
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { JoinReply } from "@resontech/contracts/agent-protocol";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as x509 from "@peculiar/x509";
+import type { Logger } from "pino";
 import { Value } from "typebox/value";
 import { replaceFile } from "../durable-file.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const MAX_REPLY_BYTES = 256 * 1024;
+const JOIN_RETRY_MS = 2_000;
 
 export type NodeIdentity = { node: string; certPem: string; keyPem: string; natsUrl: string };
 
 /** The coordinator did not admit this node. */
 export class JoinRefusedError extends Error {
   readonly code: string;
+  /** HTTP status; 0 when nobody was asked. */
+  readonly status: number;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, status = 0) {
     super(message);
     this.code = code;
+    this.status = status;
   }
 }
 
-/** Answers the kept identity, or joins with the token. The key never leaves `dataDir`; the certificate is written last. */
-export async function ensureIdentity(config: AgentConfig): Promise<NodeIdentity> {
-  const [certFile, keyFile, natsFile] = [
-    join(config.dataDir, "node.crt"),
-    join(config.dataDir, "node.key"),
-    join(config.dataDir, "nats-url"),
-  ];
-  if (!existsSync(certFile)) {
-    if (config.joinTokenFile === null)
-      throw new JoinRefusedError(
-        "join_token_missing",
-        "this node has no certificate and no join token; ask for one with `appliance join-token`",
-      );
-    const token = readFileSync(config.joinTokenFile, "utf8").trim();
-    const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-    const csr = await x509.Pkcs10CertificateRequestGenerator.create({
-      name: `CN=${config.node}`,
-      keys,
-      signingAlgorithm: ALGORITHM,
-    });
-    const reply = await postJoin(config, { token, csr: csr.toString("pem") });
-    replaceFile(
-      keyFile,
-      x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"),
-      0o600,
-    );
-    replaceFile(natsFile, reply.natsUrl);
-    replaceFile(certFile, reply.certChain);
-    rmSync(config.joinTokenFile, { force: true });
-  }
+/**
+ * Answers the kept identity, or joins with the token. The key never leaves `dataDir`; the certificate is written last, and its file is the
+ * sign that the node has joined. An API that does not answer yet is asked again.
+ * @throws JoinRefusedError
+ */
+export async function ensureIdentity(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<NodeIdentity> {
+  const file = (name: string): string => join(config.dataDir, name);
+  if (!existsSync(file("node.crt"))) await joinOnce(config, file, log, signal);
   return {
     node: config.node,
-    certPem: readFileSync(certFile, "utf8"),
-    keyPem: readFileSync(keyFile, "utf8"),
-    natsUrl: readFileSync(natsFile, "utf8"),
+    certPem: readFileSync(file("node.crt"), "utf8"),
+    keyPem: readFileSync(file("node.key"), "utf8"),
+    natsUrl: readFileSync(file("nats-url"), "utf8"),
   };
+}
+
+async function joinOnce(config: AgentConfig, file: (name: string) => string, log: Logger, signal: AbortSignal): Promise<void> {
+  if (config.joinTokenFile === null || !existsSync(config.joinTokenFile))
+    throw new JoinRefusedError("join_token_missing", "this node has no certificate and no join token; ask the operator for one");
+  const token = readFileSync(config.joinTokenFile, "utf8").trim();
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: `CN=${config.node}`,
+    keys,
+    signingAlgorithm: ALGORITHM,
+  });
+  const keyPem = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
+  // Before it is asked for: the token is used up by the answer, and a certificate without its key is worth nothing.
+  replaceFile(file("node.key"), keyPem);
+  const reply = await untilAnswered(() => postJoin(config, { token, csr: csr.toString("pem") }), log, signal);
+  if (reply.node !== config.node)
+    throw new JoinRefusedError("join_token_invalid", `the token admits ${reply.node}, this node is configured as ${config.node}`);
+  replaceFile(file("nats-url"), reply.natsUrl);
+  replaceFile(file("node.crt"), reply.certChain);
+  rmSync(config.joinTokenFile, { force: true });
+}
+
+/** A refusal is final; no answer, or one of 500 and more, is not. */
+async function untilAnswered<T>(ask: () => Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof JoinRefusedError && error.status < 500) throw error;
+      log.warn({ err: error }, "the join waits for the appliance");
+    }
+    await sleep(JOIN_RETRY_MS, undefined, { signal });
+  }
 }
 
 async function postJoin(config: AgentConfig, body: { token: string; csr: string }): Promise<JoinReply> {
@@ -81,9 +100,17 @@ async function postJoin(config: AgentConfig, body: { token: string; csr: string 
     asked.once("error", reject);
     asked.end(JSON.stringify(body));
   });
-  const reply: unknown = JSON.parse(text);
+  const reply = parse(text);
   if (status >= 200 && status < 300 && Value.Check(JoinReply, reply)) return reply;
-  const code = typeof reply === "object" && reply !== null && "code" in reply ? String(reply.code) : `http_${status}`;
-  const message = typeof reply === "object" && reply !== null && "message" in reply ? String(reply.message) : text.slice(0, 200);
-  throw new JoinRefusedError(code, message);
+  const field = (name: string): string | null =>
+    typeof reply === "object" && reply !== null && name in reply ? String((reply as Record<string, unknown>)[name]) : null;
+  throw new JoinRefusedError(field("code") ?? `http_${status}`, field("message") ?? text.slice(0, 200), status);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,108 +1,87 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { formatFence, type Fence } from "@resontech/contracts/fence";
-import type { CoordinatorClient } from "../bus/coordinator-client.ts";
-import type { Uploader } from "../outputs/uploader.ts";
+/** A member's output on its way: in chunks of at most 1 MiB or 5 s to the object store, and live to those who watch. */
+import { readSync } from "node:fs";
+import { formatFence } from "@resontech/contracts/fence";
+import { persist } from "../bus/persist.ts";
+import { JobFile } from "./job-file.ts";
+import type { MemberContext } from "./member-context.ts";
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const EVERY_MS = 5_000;
-/** Live tail of a job, a second. */
-const TAIL_BYTES_PER_S = 256 * 1024;
-/** A text message holds at most 256 KiB; UTF-16 halves of it are always enough. */
+/** A tail message holds 256 KiB; a character is at most four bytes of it. */
 const TAIL_MESSAGE_CHARS = 64 * 1024;
 
-export type LogPosition = { logOffset: number; logSeq: number };
-
-/** Ships a member's output in chunks of at most 1 MiB or 5 s, and lets those who watch see it live. */
 export class LogShipper {
-  readonly #coordinator: CoordinatorClient;
-  readonly #uploader: Uploader;
-  readonly #job: string;
-  readonly #member: { member: string; fence: Fence };
-  readonly #file: string;
-  readonly #scratch: string;
-  #shippedAtMs = 0;
-  #tailOffset: number;
-  #tailBudget = TAIL_BYTES_PER_S;
-  #tailAtMs = 0;
+  readonly #member: MemberContext;
+  #shipping: Promise<void> | null = null;
+  #beganAtMs = 0;
+  #tailed: number;
 
-  constructor(options: {
-    coordinator: CoordinatorClient;
-    uploader: Uploader;
-    job: string;
-    member: { member: string; fence: Fence };
-    file: string;
-    folder: string;
-    from: number;
-  }) {
-    this.#coordinator = options.coordinator;
-    this.#uploader = options.uploader;
-    this.#job = options.job;
-    this.#member = options.member;
-    this.#file = options.file;
-    this.#scratch = join(options.folder, "log-chunk");
-    this.#tailOffset = options.from;
+  constructor(member: MemberContext) {
+    this.#member = member;
+    this.#tailed = member.journal.state.logOffset;
   }
 
-  /**
-   * Ships what is due; answers the new position, or null when nothing was.
-   * @param last ship what there is, whatever its age and size
-   */
-  async ship(position: LogPosition, nowMs: number, last: boolean, signal: AbortSignal): Promise<LogPosition | null> {
-    this.#tail(nowMs);
-    const size = sizeOf(this.#file);
-    const waiting = size - position.logOffset;
-    if (waiting <= 0 || (!last && waiting < MAX_CHUNK_BYTES && nowMs - this.#shippedAtMs < EVERY_MS)) return null;
-    this.#shippedAtMs = nowMs;
-    const chunk = readAt(this.#file, position.logOffset, Math.min(waiting, MAX_CHUNK_BYTES));
-    writeFileSync(this.#scratch, chunk, { mode: 0o600 });
-    const key = `${this.#member.member}-${formatFence(this.#member.fence)}/${String(position.logSeq).padStart(8, "0")}`;
-    await this.#uploader.upload(this.#member, { file: this.#scratch, key, log: true }, signal);
-    rmSync(this.#scratch, { force: true });
-    return { logOffset: position.logOffset + chunk.length, logSeq: position.logSeq + 1 };
-  }
-
-  #tail(nowMs: number): void {
-    this.#tailBudget = Math.min(TAIL_BYTES_PER_S, this.#tailBudget + ((nowMs - this.#tailAtMs) / 1000) * TAIL_BYTES_PER_S);
-    this.#tailAtMs = nowMs;
-    const size = sizeOf(this.#file);
-    let waiting = size - this.#tailOffset;
-    if (waiting <= 0) return;
-    if (waiting > this.#tailBudget) {
-      const dropped = Math.floor(waiting - this.#tailBudget);
-      this.#tailOffset += dropped;
-      waiting -= dropped;
-      this.#coordinator.tail({
-        job: this.#job,
-        member: this.#member.member,
-        text: `… ${dropped} bytes are not shown here; the stored log has them …\n`,
+  /** Sends the live tail, and starts to ship what is due unless a chunk is on its way. */
+  tick(nowMs: number): void {
+    using file = this.#open();
+    if (file === null) return;
+    this.#tail(file, nowMs);
+    const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
+    const isDue = waiting >= MAX_CHUNK_BYTES || (waiting > 0 && nowMs - this.#beganAtMs >= EVERY_MS);
+    if (!isDue || this.#shipping !== null) return;
+    this.#beganAtMs = nowMs;
+    this.#shipping = this.#shipChunk()
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        // What was not shipped is in the file still: the next chunk, or the last one, begins there.
+        this.#member.tools.log.warn({ err: error, member: this.#member.ref.member }, "a log chunk waits");
+      })
+      .finally(() => {
+        this.#shipping = null;
       });
-    }
-    this.#tailBudget -= waiting;
-    const text = readAt(this.#file, this.#tailOffset, waiting).toString("utf8");
-    this.#tailOffset += waiting;
-    for (let from = 0; from < text.length; from += TAIL_MESSAGE_CHARS) {
-      this.#coordinator.tail({ job: this.#job, member: this.#member.member, text: text.slice(from, from + TAIL_MESSAGE_CHARS) });
-    }
   }
-}
 
-function sizeOf(file: string): number {
-  if (!existsSync(file)) return 0;
-  const fd = openSync(file, "r");
-  try {
-    return fstatSync(fd).size;
-  } finally {
-    closeSync(fd);
+  /** Waits for the chunk that is on its way. */
+  async settle(): Promise<void> {
+    await this.#shipping;
   }
-}
 
-function readAt(file: string, offset: number, length: number): Buffer {
-  const fd = openSync(file, "r");
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(fd, bytes, 0, length, offset));
-  } finally {
-    closeSync(fd);
+  /** Ships all there is, however often it takes; nothing more is written by then. */
+  async finish(): Promise<void> {
+    await this.settle();
+    while (await persist(() => this.#shipChunk(), this.#member.abandoned));
+  }
+
+  /** False when there was nothing. */
+  async #shipChunk(): Promise<boolean> {
+    using file = this.#open();
+    const { journal, tools, ref, abandoned } = this.#member;
+    const { logOffset, logSeq } = journal.state;
+    const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
+    if (file === null || sizeBytes <= 0) return false;
+    const key = `${ref.member}-${formatFence(ref.fence)}/${String(logSeq).padStart(8, "0")}`;
+    await tools.uploader.upload(ref, { fd: file.fd, start: logOffset, sizeBytes, key, log: true }, abandoned);
+    journal.note({ logOffset: logOffset + sizeBytes, logSeq: logSeq + 1 });
+    return true;
+  }
+
+  #tail(file: JobFile, nowMs: number): void {
+    const { tools, journal, ref } = this.#member;
+    const { job } = journal.state.desired;
+    const waiting = file.sizeBytes - this.#tailed;
+    if (waiting <= 0) return;
+    const granted = tools.tailLimit.take(job, waiting, nowMs);
+    const dropped = waiting - granted;
+    this.#tailed += waiting;
+    const send = (text: string): void => tools.coordinator.tail({ job, member: ref.member, text });
+    if (dropped > 0) send(`[${dropped} bytes are not shown live; the stored log has them]\n`);
+    const bytes = Buffer.alloc(granted);
+    const text = bytes.subarray(0, readSync(file.fd, bytes, 0, granted, file.sizeBytes - granted)).toString("utf8");
+    for (let from = 0; from < text.length; from += TAIL_MESSAGE_CHARS) send(text.slice(from, from + TAIL_MESSAGE_CHARS));
+  }
+
+  #open(): JobFile | null {
+    const { disk } = this.#member;
+    return JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
   }
 }

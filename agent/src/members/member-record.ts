@@ -2,36 +2,63 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
-import type { AgentReason } from "@resontech/contracts/job-reasons";
+import type { Failure, Verdict } from "../decisions/container-end.ts";
 import { replaceFile } from "../durable-file.ts";
 
-/** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes to `releasing` at once. */
+/** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes on to a later one at once. */
 export type MemberPhase = "staging" | "running" | "draining" | "releasing" | "released";
 
 export type MemberState = {
   desired: DesiredMember;
   phase: MemberPhase;
+  /** The boot that it was begun in: mounts and processes don't outlive it. */
+  bootId: string;
   /** Sequence number of the next report. */
   nextSeq: number;
   /** Reports that the coordinator has not taken yet, oldest first. */
   pending: MemberReport[];
-  /** Bytes of `events.jsonl` that were read. */
+  /** Bytes of the runner's events that were read, and metrics among them. */
   eventsOffset: number;
-  /** Bytes of the container's output that were shipped, and the number of the next chunk. */
+  metrics: number;
+  /** Bytes of the output that were shipped, and the number of the next chunk. */
   logOffset: number;
   logSeq: number;
-  /** Set by the runner's `finished`. */
+  containerId: string | null;
+  /** Device memory in use before the member came, in bytes by device. */
+  deviceBaseline: Record<string, number>;
+  /** The runner's last word. */
+  verdict: Verdict | null;
   model: { file: string; name: string } | null;
-  failure: { reason: AgentReason; message: string; detail?: string } | null;
-  stop: { reason: string; atMs: number; graceMs: number } | null;
+  failure: Failure | null;
+  stop: { reason: string; graceMs: number } | null;
 };
+
+export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: string): MemberState {
+  return {
+    desired,
+    phase,
+    bootId,
+    nextSeq: 1,
+    pending: [],
+    eventsOffset: 0,
+    metrics: 0,
+    logOffset: 0,
+    logSeq: 1,
+    containerId: null,
+    deviceBaseline: {},
+    verdict: null,
+    model: null,
+    failure: null,
+    stop: null,
+  };
+}
 
 export class MemberStore {
   readonly #folder: string;
 
   constructor(dataDir: string) {
     this.#folder = join(dataDir, "members");
-    mkdirSync(this.#folder, { recursive: true, mode: 0o711 });
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   /** Folder of a member's files: record, staged inputs, disk image. */
@@ -39,20 +66,29 @@ export class MemberStore {
     return join(this.#folder, member);
   }
 
+  /** Members that have a folder, with or without a record. */
+  names(): string[] {
+    return readdirSync(this.#folder);
+  }
+
+  /** Records are our own and replaced in one step, so they are read as they were written. */
   load(): MemberState[] {
-    return readdirSync(this.#folder)
-      .map((member) => join(this.#folder, member, "record.json"))
+    return this.names()
+      .map((member) => this.#file(member))
       .filter((file) => existsSync(file))
       .map((file) => JSON.parse(readFileSync(file, "utf8")) as MemberState);
   }
 
   save(state: MemberState): void {
-    const folder = this.directory(state.desired.member);
-    mkdirSync(folder, { recursive: true, mode: 0o711 });
-    replaceFile(join(folder, "record.json"), JSON.stringify(state));
+    mkdirSync(this.directory(state.desired.member), { recursive: true, mode: 0o700 });
+    replaceFile(this.#file(state.desired.member), JSON.stringify(state));
   }
 
   forget(member: string): void {
     rmSync(this.directory(member), { recursive: true, force: true });
+  }
+
+  #file(member: string): string {
+    return join(this.directory(member), "record.json");
   }
 }

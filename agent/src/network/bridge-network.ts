@@ -36,17 +36,19 @@ export class BridgeNetwork implements JobNetwork {
     const found = await this.#inspect(attempt);
     const subnet = found?.IPAM?.Config?.[0]?.["Subnet"] ?? "";
     const [address, server] = [memberAddress(subnet, index), memberAddress(subnet, null)];
-    if (address === null || server === null) throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
+    if (address === null || server === null)
+      throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
     return { network: this.#name(attempt), address, hosts: [{ name: serverName, address: server }] };
   }
 
   async prove(attempt: string, pid?: number): Promise<void> {
     const network = await this.#inspect(attempt);
     if (network === null || !network.Internal) throw new NetworkNotClosedError(`the network of ${attempt} is not internal`);
-    if (!(await this.#firewall.covers(attempt))) throw new NetworkNotClosedError(`the host is not closed to the network of ${attempt}`);
+    if (!(await this.#firewall.covers(attempt)))
+      throw new NetworkNotClosedError(`the host is not closed to the network of ${attempt}`);
     if (pid === undefined) return;
     const own = parseNet(network.IPAM?.Config?.[0]?.["Subnet"] ?? "");
-    const routes = readFileSync(`/proc/${pid}/net/route`, "utf8");
+    const routes = routesOf(pid);
     const isClosed = parseRoutes(routes).every(({ base, prefix }) => base === own?.base && prefix === own.prefix);
     if (!isClosed || /^\w+\t00000000\t/m.test(routes)) throw new NetworkNotClosedError(`a container of ${attempt} has a way out`);
   }
@@ -94,10 +96,19 @@ export class BridgeNetwork implements JobNetwork {
 
   async #inspect(attempt: string): Promise<Docker.NetworkInspectInfo | null> {
     try {
-      return (await this.#engine.getNetwork(this.#name(attempt)).inspect()) as Docker.NetworkInspectInfo;
+      return await this.#engine.getNetwork(this.#name(attempt)).inspect();
     } catch (error) {
       if (statusOf(error) === 404) return null;
       throw error;
     }
+  }
+}
+
+/** Empty for a process that has ended: what is gone has no way out. */
+function routesOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/net/route`, "utf8");
+  } catch {
+    return "";
   }
 }

@@ -1,100 +1,115 @@
-/** Uploads by multiparts that the coordinator creates and completes; the agent holds URLs of single parts alone. */
+/** Uploads by multiparts that the coordinator creates and completes: the agent holds URLs of single parts alone. */
 import { createHash } from "node:crypto";
-import { createReadStream, statSync } from "node:fs";
-import { request } from "node:https";
+import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { Fence } from "@resontech/contracts/fence";
-import type { CoordinatorClient } from "../bus/coordinator-client.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
+import { transfer } from "../object-transfer.ts";
 
 const PARALLEL = 4;
-const ATTEMPTS = 5;
-const STALL_MS = 60_000;
+const TRIES = 5;
+const FIRST_WAIT_MS = 200;
 
-export type Output = { file: string; key: string; log?: boolean };
+/** `sizeBytes` of an open file from `start` (default 0), under a key. */
+export type Output = { fd: number; start?: number; sizeBytes: number; key: string; log?: boolean };
+
+/** The object store did not take a part; `status` tells an outdated URL (403) from trouble. */
+class PartRefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the object store answered ${status} to a part`);
+    this.status = status;
+  }
+}
 
 export class Uploader {
-  readonly #coordinator: CoordinatorClient;
+  readonly #coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">;
   readonly #ca: string;
 
-  constructor(coordinator: CoordinatorClient, ca: string) {
+  constructor(coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">, ca: string) {
     this.#coordinator = coordinator;
     this.#ca = ca;
   }
 
-  /** Uploads one file as it is now, in constant memory. */
-  async upload(member: { member: string; fence: Fence }, output: Output, signal: AbortSignal): Promise<void> {
-    const sizeBytes = statSync(output.file).size;
-    const sha256 = await hashFile(output.file, sizeBytes);
+  /**
+   * Uploads in constant memory.
+   * @throws RefusedError, or the last part's error after five tries
+   */
+  async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, log }: Output, signal: AbortSignal): Promise<void> {
+    const sha256 = await hashOf({ fd, start, length: sizeBytes }, signal);
     const { upload, partSizeBytes, urls } = await this.#coordinator.outputOpen({
       ...member,
-      key: output.key,
+      key,
       sizeBytes,
       sha256,
-      ...(output.log === true ? { log: true } : {}),
+      ...(log === true ? { log } : {}),
     });
     const etags: string[] = [];
     let next = 0;
+    const broken = new AbortController();
     const lane = async (): Promise<void> => {
       while (next < urls.length) {
-        const index = next;
-        next += 1;
-        const from = index * partSizeBytes;
-        etags[index] = await this.#putPart(
-          urls[index] ?? "",
-          output.file,
-          from,
-          Math.min(partSizeBytes, sizeBytes - from),
-          signal,
+        const number = next + 1;
+        next = number;
+        const offset = (number - 1) * partSizeBytes;
+        const part = { fd, start: start + offset, length: Math.min(partSizeBytes, sizeBytes - offset) };
+        const fresh = async (): Promise<string> => (await this.#coordinator.outputParts(member, upload, [number])).urls[0] ?? "";
+        etags[number - 1] = await this.#putPart(
+          { url: urls[number - 1] ?? "", fresh },
+          part,
+          AbortSignal.any([signal, broken.signal]),
         );
       }
     };
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, urls.length) }, lane));
+    const lanes = Array.from({ length: Math.min(PARALLEL, urls.length) }, () =>
+      lane().catch((error: unknown) => {
+        broken.abort(error);
+        throw error;
+      }),
+    );
+    // All must have let go of the descriptor before the caller closes it.
+    await Promise.allSettled(lanes);
+    await Promise.all(lanes);
     await this.#coordinator.outputComplete(member, upload, etags);
   }
 
-  async #putPart(url: string, file: string, from: number, length: number, signal: AbortSignal): Promise<string> {
+  async #putPart(target: { url: string; fresh: () => Promise<string> }, part: Part, signal: AbortSignal): Promise<string> {
+    let { url } = target;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await putOnce(url, file, from, length, this.#ca, signal);
+        return await putOnce(url, part, this.#ca, signal);
       } catch (error) {
-        if (signal.aborted || attempt === ATTEMPTS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
+        if (signal.aborted || attempt === TRIES) throw error;
+        if (error instanceof PartRefusedError && error.status === 403) url = await target.fresh();
+        else await sleep(FIRST_WAIT_MS * 2 ** attempt, undefined, { signal });
       }
     }
   }
 }
 
-async function putOnce(
-  url: string,
-  file: string,
-  from: number,
-  length: number,
-  ca: string,
-  signal: AbortSignal,
-): Promise<string> {
-  return await new Promise((resolve, reject) => {
-    const asked = request(
-      url,
-      { method: "PUT", ca, timeout: STALL_MS, signal, headers: { "content-length": length } },
-      (response) => {
-        response.resume();
-        response.once("end", () => {
-          const etag = response.headers.etag?.replaceAll('"', "");
-          if (response.statusCode === 200 && etag !== undefined) resolve(etag);
-          else reject(new Error(`the object store answered ${response.statusCode ?? 0} to a part`));
-        });
-      },
+type Part = { fd: number; start: number; length: number };
+
+async function putOnce(url: string, part: Part, ca: string, signal: AbortSignal): Promise<string> {
+  const headers = { "content-length": part.length };
+  const response = await transfer(url, { method: "PUT", headers, ca, signal }, (request) => {
+    // A read that fails destroys the request, which then tells.
+    pipeline(read(part), request).catch((error: unknown) =>
+      request.destroy(error instanceof Error ? error : new Error(String(error))),
     );
-    asked.once("timeout", () => asked.destroy(new Error(`no progress for ${STALL_MS / 1000} s`)));
-    asked.once("error", reject);
-    if (length === 0) asked.end();
-    else pipeline(createReadStream(file, { start: from, end: from + length - 1 }), asked).catch(reject);
   });
+  response.resume();
+  const etag = response.headers.etag?.replaceAll('"', "");
+  if (response.statusCode !== 200 || etag === undefined) throw new PartRefusedError(response.statusCode ?? 0);
+  return etag;
 }
 
-/** Of the first `sizeBytes`: a log grows while it is read. */
-async function hashFile(file: string, sizeBytes: number): Promise<string> {
+async function hashOf(part: Part, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
-  if (sizeBytes > 0) await pipeline(createReadStream(file, { end: sizeBytes - 1 }), hash);
+  await pipeline(read(part), hash, { signal });
   return hash.digest("hex");
+}
+
+function read({ fd, start, length }: Part): NodeJS.ReadableStream | Iterable<never> {
+  return length === 0 ? [] : createReadStream("", { fd, autoClose: false, start, end: start + length - 1 });
 }

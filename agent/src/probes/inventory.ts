@@ -1,44 +1,54 @@
+import { createHash } from "node:crypto";
 import { statfsSync } from "node:fs";
-import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
+import type { Inventory } from "@resontech/contracts/agent-protocol";
 import si from "systeminformation";
-import { type Accelerator, probeNvidia } from "./nvidia.ts";
+import { layOutWorkers } from "../decisions/workers.ts";
+import type { Accelerators } from "./accelerators.ts";
 
-export type HostFacts = { cpuCores: number; memoryBytes: number };
+const MAX_TEXT = 255;
 
-/** Kept for the host: the agent, the engine and, on the control node, the other parts. */
-const HOST_SHARE = 0.25;
-
-/** One slot for each accelerator; on a node without any, as many CPU slots as configured (default: one a core), memory split equally. */
-export function layOutWorkers(
-  node: string,
-  accelerators: readonly Accelerator[],
-  host: HostFacts,
-  cpuWorkers: number | null,
-): InventoryWorker[] {
-  if (accelerators.length > 0) return accelerators.map((accelerator, n) => ({ id: `${node}-${n}`, kind: "gpu", ...accelerator }));
-  const count = cpuWorkers ?? host.cpuCores;
-  const memoryBytes = Math.floor((host.memoryBytes * (1 - HOST_SHARE)) / Math.max(1, count));
-  return Array.from({ length: count }, (_, n) => ({ id: `${node}-${n}`, kind: "cpu", model: "cpu", memoryBytes, healthy: true }));
-}
-
-export async function readInventory(options: {
+export type InventoryOptions = {
   node: string;
   cpuWorkers: number | null;
   dataDir: string;
-  engine: string;
-}): Promise<Inventory> {
-  const [os, cpu, memory, accelerators] = await Promise.all([si.osInfo(), si.cpu(), si.mem(), probeNvidia()]);
-  const disk = statfsSync(options.dataDir);
+  containerEngine: string;
+  accelerators: Accelerators;
+};
+
+/** What this node is and has. @throws when an accelerator's tool is there and does not answer */
+export async function readInventory({
+  node,
+  cpuWorkers,
+  dataDir,
+  containerEngine,
+  accelerators,
+}: InventoryOptions): Promise<Inventory> {
+  const [os, cpu, memory, found] = await Promise.all([si.osInfo(), si.cpu(), si.mem(), accelerators.read()]);
+  const { bavail, bsize } = statfsSync(dataDir);
   const host = { cpuCores: Math.max(1, cpu.cores), memoryBytes: memory.total };
+  const devices = found.map(({ model, memoryBytes, device, vendor, healthy }) => ({
+    model,
+    memoryBytes,
+    device,
+    vendor,
+    healthy,
+  }));
+  const workers = layOutWorkers(node, devices, host, cpuWorkers);
+  accelerators.assign(workers);
   return {
-    hostname: os.hostname.slice(0, 255),
-    os: `${os.distro} ${os.release}`.slice(0, 255),
-    kernel: os.kernel.slice(0, 255),
-    cpuModel: `${cpu.manufacturer} ${cpu.brand}`.trim().slice(0, 255),
-    cpuCores: host.cpuCores,
-    memoryBytes: host.memoryBytes,
-    diskFreeBytes: disk.bavail * disk.bsize,
-    containerEngine: options.engine,
-    workers: layOutWorkers(options.node, accelerators, host, options.cpuWorkers),
+    hostname: os.hostname.slice(0, MAX_TEXT),
+    os: `${os.distro} ${os.release}`.slice(0, MAX_TEXT),
+    kernel: os.kernel.slice(0, MAX_TEXT),
+    cpuModel: `${cpu.manufacturer} ${cpu.brand}`.trim().slice(0, MAX_TEXT),
+    ...host,
+    diskFreeBytes: bavail * bsize,
+    containerEngine,
+    workers,
   };
+}
+
+/** Of what only changes when the node does: free disk is told with every beat. */
+export function inventoryDigest(inventory: Inventory): string {
+  const lasting = { ...inventory, diskFreeBytes: 0 };
+  return createHash("sha256").update(JSON.stringify(lasting)).digest("hex");
 }

@@ -1,53 +1,110 @@
-/** NVIDIA accelerators, through their own tool. */
+/** NVIDIA accelerators, through their own tool: `nvidia-smi -q -x`, schemas v11 to v13. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
+import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
+import { XMLParser } from "fast-xml-parser";
+import type { Accelerator, AcceleratorProbe } from "./accelerator-probe.ts";
 
-const QUERY = "index,uuid,name,memory.total,ecc.errors.uncorrected.volatile.total";
+const TIMEOUT_MS = 20_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
-export type Accelerator = Pick<InventoryWorker, "model" | "memoryBytes" | "device" | "vendor" | "healthy">;
-
-/** `NVIDIA GeForce RTX 4090` → `rtx_4090`, `NVIDIA A100-SXM4-80GB` → `a100_80gb`, `NVIDIA H200` → `h200`. */
-export function catalogueId(name: string): string {
-  const plain = name
-    .toLowerCase()
-    .replace(/^(nvidia|tesla|quadro)\s+/g, "")
-    .replace(/^(nvidia|geforce|tesla)\s+/, "")
-    .replace(/\b(geforce|sxm\d?|pcie|nvl|hbm\d\w?)\b/g, " ");
-  const id = plain.replaceAll(/[^a-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
-  return id === "" ? "nvidia_gpu" : id;
-}
-
-/** Reads `nvidia-smi --query-gpu=… --format=csv,noheader,nounits`; a line of another shape is refused, never guessed. */
-export function parseNvidiaSmi(output: string): Accelerator[] {
-  const found: Accelerator[] = [];
-  for (const line of output.split("\n")) {
-    if (line.trim() === "") continue;
-    const [, uuid, name, memoryMib, errors] = line.split(",").map((field) => field.trim());
-    if (uuid === undefined || name === undefined || !/^GPU-[0-9a-f-]{36}$/i.test(uuid) || !/^\d+$/.test(memoryMib ?? "")) {
-      throw new Error(`nvidia-smi answered a line that is no accelerator: ${JSON.stringify(line.slice(0, 120))}`);
+export const nvidiaProbe: AcceleratorProbe = {
+  vendor: "nvidia",
+  async read() {
+    try {
+      const { stdout } = await promisify(execFile)("nvidia-smi", ["-q", "-x"], {
+        timeout: TIMEOUT_MS,
+        maxBuffer: MAX_OUTPUT_BYTES,
+      });
+      return parseNvidiaSmi(stdout);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+      throw error;
     }
-    found.push({
-      model: catalogueId(name),
-      memoryBytes: Number(memoryMib) * MIB,
-      device: uuid,
-      vendor: "nvidia",
-      healthy: errors === undefined || !/^[1-9]/.test(errors),
-    });
-  }
-  return found;
+  },
+};
+
+type Node = { [name: string]: unknown };
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  parseTagValue: false,
+  isArray: (name) => name === "gpu" || name === "process_info",
+});
+
+/**
+ * A device in MIG mode is left out: its parts are devices of their own, which this release does not hand out.
+ * @throws Error when a device lacks what makes it one; nothing is guessed
+ */
+export function parseNvidiaSmi(xml: string): Accelerator[] {
+  const gpus = asNode(asNode(parser.parse(xml))["nvidia_smi_log"])["gpu"];
+  if (gpus === undefined) return [];
+  return asList(gpus)
+    .map(asNode)
+    .filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled")
+    .map(readGpu);
 }
 
-/** Accelerators of this node; a node without the tool has none, which is a normal case. */
-export async function probeNvidia(): Promise<Accelerator[]> {
-  try {
-    const { stdout } = await promisify(execFile)("nvidia-smi", [`--query-gpu=${QUERY}`, "--format=csv,noheader,nounits"], {
-      timeout: 15_000,
-    });
-    return parseNvidiaSmi(stdout);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
+function readGpu(gpu: Node): Accelerator {
+  const [name, device] = [text(gpu, "product_name"), text(gpu, "uuid")];
+  const memoryBytes = mebibytes(text(gpu, "fb_memory_usage", "total"));
+  const memoryInUseBytes = mebibytes(text(gpu, "fb_memory_usage", "used"));
+  if (!/^GPU-[0-9a-f-]{36}$/i.test(device) || name === "" || memoryBytes === null || memoryInUseBytes === null)
+    throw new Error(`nvidia-smi describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`);
+  const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
+  return {
+    model: catalogueId(name),
+    memoryBytes,
+    device,
+    vendor: "nvidia",
+    healthy: isHealthy(gpu),
+    memoryInUseBytes,
+    computeProcesses: processes.filter((process) => text(process, "type").includes("C")).length,
+  };
+}
+
+/** Uncorrectable memory errors since the driver was loaded, or the driver's own word that the device must be reset. */
+function isHealthy(gpu: Node): boolean {
+  const errors = ["sram_uncorrectable", "dram_uncorrectable", "sram_uncorrectable_parity", "sram_uncorrectable_secded"].map(
+    (name) => text(gpu, "ecc_errors", "volatile", name),
+  );
+  const isBroken = errors.some((count) => /^[1-9]/.test(count));
+  return !isBroken && text(gpu, "gpu_reset_status", "reset_required") !== "Yes";
+}
+
+/**
+ * `NVIDIA GeForce RTX 4090` → `rtx_4090`, `NVIDIA A100-SXM4-80GB` → `a100_80gb`, `NVIDIA H100 80GB HBM3` → `h100`. What the catalogue does
+ * not name keeps its own name in the same spelling.
+ */
+export function catalogueId(productName: string): string {
+  const words = productName
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== "" && !/^(nvidia|geforce|tesla|quadro|sxm\d?|pcie|nvl|hbm\d\w?)$/.test(word));
+  // The longest beginning that the catalogue knows: `rtx_pro_6000` of "RTX PRO 6000 Blackwell Server Edition".
+  for (let length = words.length; length > 0; length -= 1) {
+    const id = words.slice(0, length).join("_");
+    if (catalogueModel(id) !== undefined) return id;
   }
+  return words.length === 0 ? "nvidia_gpu" : words.join("_").slice(0, 64);
+}
+
+function mebibytes(value: string): number | null {
+  const match = /^(\d+) MiB$/.exec(value);
+  return match === null ? null : Number(match[1]) * MIB;
+}
+
+function text(node: Node, ...path: string[]): string {
+  let value: unknown = node;
+  for (const name of path) value = asNode(value)[name];
+  return typeof value === "string" ? value : "";
+}
+
+function asNode(value: unknown): Node {
+  return typeof value === "object" && value !== null ? (value as Node) : {};
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value];
 }

@@ -1,83 +1,103 @@
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, rmSync, statSync } from "node:fs";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { request } from "node:https";
-import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { StagedInput } from "@resontech/contracts/agent-protocol";
 import { MemberFailure } from "../members/member-failure.ts";
+import { transfer } from "../object-transfer.ts";
 
-const STALL_MS = 60_000;
-const ATTEMPTS = 4;
+const TRIES = 6;
+const FIRST_WAIT_MS = 250;
 
-/** Streams one object to a file and checks size and, where the ETag is an MD5, content. */
+export type Source = {
+  /** The URL that is good now; asked again when the store says that one is outdated. */
+  url: (isOutdated: boolean) => Promise<string>;
+  ca: string;
+};
+
+/**
+ * Streams one object to a file, going on where a broken connection left it, and checks its size and, where the ETag is an MD5, its
+ * content.
+ * @throws MemberFailure `staging_failed`, or the signal's reason
+ */
 export async function download(
-  url: string,
+  source: Source,
   input: StagedInput,
   file: string,
-  ca: string,
   onBytes: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  let isOutdated = false;
+  let why = "";
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    signal.throwIfAborted();
+    const url = await source.url(isOutdated);
     try {
-      await downloadOnce(url, input, file, ca, onBytes, signal);
-      return;
+      const outcome = await continueDownload(url, source.ca, input, file, onBytes, signal);
+      if (outcome === "whole") return await checkContent(input, file, signal);
+      isOutdated = outcome === "outdated";
+      why = isOutdated ? "its URL has expired" : "the object store gave no object";
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof MemberFailure || attempt === ATTEMPTS) {
-        throw error instanceof MemberFailure
-          ? error
-          : new MemberFailure(
-              "staging_failed",
-              `${input.target} could not be fetched: ${error instanceof Error ? error.message : String(error)}`,
-            );
-      }
+      if (error instanceof MemberFailure || isFull(error)) throw error;
+      why = error instanceof Error ? error.message : String(error);
     }
+    await sleep(FIRST_WAIT_MS * 2 ** attempt, undefined, { signal });
   }
+  throw new MemberFailure("staging_failed", `${input.target} could not be fetched: ${why}`);
 }
 
-async function downloadOnce(
+async function continueDownload(
   url: string,
+  ca: string,
   input: StagedInput,
   file: string,
-  ca: string,
   onBytes: (bytes: number) => void,
   signal: AbortSignal,
-): Promise<void> {
-  const response = await get(url, ca, signal);
-  if (response.statusCode !== 200) {
+): Promise<"whole" | "outdated" | "refused"> {
+  const have = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (have === input.sizeBytes && have > 0) return "whole";
+  // The URL names one version of the object: what follows belongs to what is there.
+  const headers = have === 0 ? {} : { range: `bytes=${have}-` };
+  const response = await transfer(url, { headers, ca, signal });
+  const status = response.statusCode ?? 0;
+  // A store that ignores ranges sends the whole object: it is taken from the beginning.
+  const isContinued = have > 0 && status === 206;
+  if (status !== 200 && !isContinued) {
     response.resume();
-    throw new Error(`the object store answered ${response.statusCode ?? 0}`);
+    return status === 403 ? "outdated" : "refused";
   }
-  const md5 = createHash("md5");
-  let received = 0;
+  let received = isContinued ? have : 0;
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
-      if (received > input.sizeBytes)
+      if (received > input.sizeBytes) {
         done(
           new MemberFailure("staging_failed", `${input.target} is longer than the ${input.sizeBytes} bytes that were accepted`),
         );
-      else {
-        md5.update(chunk);
-        onBytes(chunk.length);
-        done(null, chunk);
+        return;
       }
+      onBytes(chunk.length);
+      done(null, chunk);
     },
   });
-  await pipeline(response, meter, createWriteStream(file, { mode: 0o644 }), { signal });
+  await pipeline(response, meter, createWriteStream(file, { flags: isContinued ? "a" : "w", mode: 0o644 }), { signal });
   if (received !== input.sizeBytes) throw new Error(`it ended after ${received} of ${input.sizeBytes} bytes`);
-  const etag = input.etag.replaceAll('"', "");
-  // An ETag with a dash belongs to a multipart object and is no MD5 of the whole.
-  if (/^[0-9a-f]{32}$/.test(etag) && md5.digest("hex") !== etag) throw new Error("its content is not what was accepted");
+  return "whole";
 }
 
-async function get(url: string, ca: string, signal: AbortSignal): Promise<IncomingMessage> {
-  return await new Promise((resolve, reject) => {
-    const asked = request(url, { ca, timeout: STALL_MS, signal }, resolve);
-    asked.once("timeout", () => asked.destroy(new Error(`no byte for ${STALL_MS / 1000} s`)));
-    asked.once("error", reject);
-    asked.end();
-  });
+/** An ETag with a dash belongs to a multipart object and is no MD5 of the whole. */
+async function checkContent(input: StagedInput, file: string, signal: AbortSignal): Promise<void> {
+  const etag = input.etag.replaceAll('"', "");
+  if (!/^[0-9a-f]{32}$/.test(etag)) return;
+  const md5 = createHash("md5");
+  await pipeline(createReadStream(file), md5, { signal });
+  if (md5.digest("hex") === etag) return;
+  rmSync(file);
+  throw new MemberFailure("staging_failed", `the content of ${input.target} is not what was accepted`);
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOSPC";
 }

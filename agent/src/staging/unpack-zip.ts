@@ -8,53 +8,77 @@ import { judgeEntry } from "../decisions/zip-entry.ts";
 import { MemberFailure } from "../members/member-failure.ts";
 
 const MAX_ENTRIES = 1_000_000;
+const TELL_EVERY = 256;
+/** Paths that the file system can't have beside one another, or at all: a file that is also a folder, a name of 300 bytes. */
+const UNUSABLE: readonly unknown[] = ["EEXIST", "ENOTDIR", "EISDIR", "ENAMETOOLONG", "EINVAL"];
 
 /**
- * Unpacks a shard of any layout into `folder`. Paths that lead outside, links, encrypted and doubled entries, and more bytes than `maxBytes`
- * are refused as `shard_invalid`; a full file system is the caller's `disk_limit`.
+ * Unpacks a shard of any layout into `folder`, which must be empty and no process's but ours. Paths that lead outside, links, encrypted
+ * and doubled entries, damage, and more bytes than `maxBytes` are refused as `shard_invalid`; a full file system is left to the caller
+ * (ENOSPC). Nothing is ever written through a link: none is made.
  */
 export async function unpackZip(
   file: string,
   folder: string,
   maxBytes: number,
-  onFile: (files: number) => void,
+  onFiles: (files: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const zip = await promisify<string, yauzl.Options, yauzl.ZipFile>(yauzl.open)(file, {
-    lazyEntries: true,
-    autoClose: false,
-    validateEntrySizes: true,
-  }).catch((error: unknown) => {
-    throw new MemberFailure(
-      "shard_invalid",
-      `the shard is no zip file: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  });
+  const zip = await open(file);
   try {
-    if (zip.entryCount > MAX_ENTRIES)
-      throw new MemberFailure("shard_invalid", `the shard has ${zip.entryCount} entries, at most ${MAX_ENTRIES} are unpacked`);
+    if (zip.entryCount > MAX_ENTRIES) throw invalid(`it has ${zip.entryCount} entries, at most ${MAX_ENTRIES} are unpacked`);
     let [files, bytes] = [0, 0];
     for await (const entry of entriesOf(zip)) {
       signal.throwIfAborted();
       const verdict = judgeEntry(entry);
-      if (!verdict.ok) throw new MemberFailure("shard_invalid", `the shard is refused: ${verdict.why}`);
-      const target = join(folder, verdict.path);
-      if (verdict.kind === "folder") {
-        mkdirSync(target, { recursive: true });
-        continue;
-      }
+      if (!verdict.ok) throw invalid(verdict.why);
       bytes += entry.uncompressedSize;
-      if (bytes > maxBytes) throw new MemberFailure("shard_invalid", `the shard unpacks to more than ${maxBytes} bytes`);
-      mkdirSync(dirname(target), { recursive: true });
-      if (existsSync(target)) throw new MemberFailure("shard_invalid", `the shard holds ${JSON.stringify(verdict.path)} twice`);
-      const stream = await promisify<yauzl.Entry, Readable>(zip.openReadStream.bind(zip))(entry);
-      await pipeline(stream, createWriteStream(target, { flags: "wx" }), { signal });
+      if (bytes > maxBytes) throw invalid(`it unpacks to more than ${maxBytes} bytes`);
+      await unpackEntry(zip, entry, verdict.kind, join(folder, verdict.path), signal);
       files += 1;
-      if (files % 256 === 0) onFile(files);
+      if (files % TELL_EVERY === 0) onFiles(files);
     }
-    onFile(files);
+    onFiles(files);
   } finally {
     zip.close();
+  }
+}
+
+async function unpackEntry(
+  zip: yauzl.ZipFile,
+  entry: yauzl.Entry,
+  kind: "file" | "folder",
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    if (kind === "folder") {
+      mkdirSync(target, { recursive: true });
+      return;
+    }
+    mkdirSync(dirname(target), { recursive: true });
+    if (existsSync(target)) throw invalid(`it holds ${JSON.stringify(entry.fileName.slice(0, 120))} twice`);
+    const stream = await promisify<yauzl.Entry, Readable>(zip.openReadStream.bind(zip))(entry);
+    await pipeline(stream, createWriteStream(target, { flags: "wx" }), { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof MemberFailure) throw error;
+    const code = error instanceof Error && "syscall" in error && "code" in error ? error.code : undefined;
+    if (code !== undefined && !UNUSABLE.includes(code)) throw error;
+    throw invalid(`${JSON.stringify(entry.fileName.slice(0, 120))} can't be unpacked: ${textOf(error)}`);
+  }
+}
+
+async function open(file: string): Promise<yauzl.ZipFile> {
+  try {
+    return await promisify<string, yauzl.Options, yauzl.ZipFile>(yauzl.open)(file, {
+      lazyEntries: true,
+      autoClose: false,
+      // An entry that yields more than it declared ends there: the sum of declared sizes bounds what is written.
+      validateEntrySizes: true,
+    });
+  } catch (error) {
+    throw invalid(`it is no zip file: ${textOf(error)}`);
   }
 }
 
@@ -67,10 +91,18 @@ async function* entriesOf(zip: yauzl.ZipFile): AsyncGenerator<yauzl.Entry> {
       };
       const onError = (error: Error): void => {
         zip.off("entry", onEntry);
-        reject(new MemberFailure("shard_invalid", `the shard's directory is damaged: ${error.message}`));
+        reject(invalid(`its directory is refused: ${error.message}`));
       };
       zip.once("entry", onEntry).once("error", onError);
       zip.readEntry();
     });
   }
+}
+
+function invalid(why: string): MemberFailure {
+  return new MemberFailure("shard_invalid", `the shard can't be used: ${why}`);
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

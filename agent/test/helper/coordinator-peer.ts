@@ -12,7 +12,7 @@ import {
   DesiredRequest,
   type JoinReply,
   JoinRequest,
-  MemberReport,
+  type MemberReport,
   OutputCompleteRequest,
   OutputOpenRequest,
   OutputPartsRequest,

@@ -172,13 +172,27 @@ export class TestNode implements AsyncDisposable {
     ];
   }
 
+  /** What a test that failed in the middle leaves on the host. */
+  async #removeLeftovers(): Promise<void> {
+    for (const line of readFileSync("/proc/self/mounts", "utf8").split("\n")) {
+      const [, point = ""] = line.split(" ");
+      if (point.startsWith(this.config.dataDir)) await run("umount", point);
+    }
+    await run("nft", "delete", "table", "inet", `resontech-${this.config.instance}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.peer.stop();
     await this.engine.stop();
     await Promise.all([this.bus.stop(), this.store.stop(), this.#image.stop()]);
+    await this.#removeLeftovers();
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+async function run(program: string, ...args: string[]): Promise<void> {
+  await once(spawn(program, args, { stdio: "ignore" }), "close");
 }
 
 async function nftTables(): Promise<string[]> {

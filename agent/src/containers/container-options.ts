@@ -1,0 +1,115 @@
+/** What a member's container is, in the words of the Docker Engine API: nothing of the host, no privileges, no name service. */
+import type { ContainerCreateOptions, DeviceMapping, DeviceRequest } from "dockerode";
+import type { DesiredMember, InventoryWorker } from "@resontech/contracts/agent-protocol";
+import { formatFence } from "@resontech/contracts/fence";
+import { RUNNER_COMMAND } from "@resontech/contracts/runner";
+import type { Attachment } from "../network/job-network.ts";
+
+export const LABELS = {
+  instance: "tech.reson.instance",
+  member: "tech.reson.member",
+  fence: "tech.reson.fence",
+} as const;
+
+/** In the container, on the member's own file system: what PID 1 and the payload say. */
+const OUTPUT_FILE = "/rt/events/output.log";
+
+const ENVIRONMENT = [
+  "PATH=/usr/local/bin:/usr/bin:/bin",
+  "HOME=/tmp",
+  "LANG=C.UTF-8",
+  // Nothing calls home, or waits for an answer that can't come.
+  "DO_NOT_TRACK=1",
+  "HF_HUB_OFFLINE=1",
+  "HF_HUB_DISABLE_TELEMETRY=1",
+  "WANDB_MODE=offline",
+];
+
+export type Mounts = {
+  initBinary: string;
+  leaseDir: string;
+  runnersDir: string;
+  jobDir: string;
+  /** Warm start; null when the job has none. */
+  modelDir: string | null;
+  payload: string;
+  out: string;
+  tmp: string;
+  workspace: string;
+  events: string;
+};
+
+export type ContainerParts = {
+  name: string;
+  instance: string;
+  engine: "podman" | "docker";
+  uid: number;
+  mounts: Mounts;
+  attachment: Attachment;
+  /** Accelerators of this member; none on a CPU slot. */
+  devices: readonly InventoryWorker[];
+};
+
+export function containerOptions(member: DesiredMember, parts: ContainerParts): ContainerCreateOptions {
+  const { name, instance, uid, mounts, attachment } = parts;
+  const { resources } = member;
+  return {
+    name,
+    Image: member.image,
+    User: `${uid}:${uid}`,
+    WorkingDir: "/tmp",
+    Env: ENVIRONMENT,
+    Entrypoint: ["/rt/init"],
+    Cmd: ["-lease", "/rt/lease/lease", "-output", OUTPUT_FILE, "--", ...RUNNER_COMMAND],
+    Labels: {
+      [LABELS.instance]: instance,
+      [LABELS.member]: member.member,
+      [LABELS.fence]: formatFence(member.fence),
+    },
+    NetworkingConfig: { EndpointsConfig: { [attachment.network]: { IPAMConfig: { IPv4Address: attachment.address } } } },
+    HostConfig: {
+      NetworkMode: attachment.network,
+      ExtraHosts: attachment.hosts.map((host) => `${host.name}:${host.address}`),
+      ReadonlyRootfs: true,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      Memory: resources.memoryBytes,
+      // Equal: no swap.
+      MemorySwap: resources.memoryBytes,
+      // Counted to the same limit; the engine's 64 MiB are too few for data loaders.
+      ShmSize: Math.floor(resources.memoryBytes / 2),
+      NanoCpus: resources.cpuMillis * 1_000_000,
+      PidsLimit: resources.pids,
+      RestartPolicy: { Name: "no" },
+      // What the job says is on its own disk; the engine's log would grow on the host's.
+      LogConfig: { Type: "none", Config: {} },
+      Binds: binds(mounts),
+      ...deviceOptions(parts),
+    },
+  };
+}
+
+function binds(mounts: Mounts): string[] {
+  return [
+    `${mounts.initBinary}:/rt/init:ro`,
+    `${mounts.leaseDir}:/rt/lease:ro`,
+    `${mounts.runnersDir}:/rt/runner:ro`,
+    `${mounts.jobDir}:/rt/job:ro`,
+    ...(mounts.modelDir === null ? [] : [`${mounts.modelDir}:/app/model:ro`]),
+    `${mounts.payload}:/app/payload`,
+    `${mounts.payload}:/var/tmp/nvflare/data`,
+    `${mounts.out}:/app/out`,
+    `${mounts.tmp}:/tmp`,
+    `${mounts.workspace}:/app/workspace`,
+    `${mounts.events}:/rt/events`,
+  ];
+}
+
+/** NVIDIA by device id: Docker through its runtime's requests, Podman by the CDI name. */
+function deviceOptions({ engine, devices }: ContainerParts): { DeviceRequests?: DeviceRequest[]; Devices?: DeviceMapping[] } {
+  const ids = devices.filter(({ vendor }) => vendor === "nvidia").flatMap(({ device }) => (device === undefined ? [] : [device]));
+  if (ids.length === 0) return {};
+  return engine === "docker"
+    ? { DeviceRequests: [{ Driver: "nvidia", DeviceIDs: ids, Capabilities: [["gpu"]] }] }
+    : { Devices: ids.map((id) => ({ PathOnHost: `nvidia.com/gpu=${id}`, PathInContainer: "", CgroupPermissions: "" })) };
+}

@@ -1,0 +1,45 @@
+/** What the end of a member's container means. The engine's facts, the runner's last word and the disk are put together here alone. */
+import type { AgentReason } from "@resontech/contracts/job-reasons";
+import { EXIT } from "@resontech/contracts/runner";
+
+/** Exit code of rt-init when the lease expired; no payload's own code comes through as this one. */
+export const EXIT_LEASE_LOST = 75;
+const KILLED = 137;
+/** Both say that somebody else ended it: nobody of ours did, or its end would not be judged. */
+const ENDED_FROM_OUTSIDE: readonly number[] = [KILLED, EXIT.stopped];
+
+export type Failure = { reason: AgentReason; message: string; detail?: string };
+
+/** What the runner said last in its events. */
+export type Verdict = { kind: "finished" } | ({ kind: "failed" } & Failure);
+
+export type End = {
+  exitCode: number;
+  oomKilled: boolean;
+  verdict: Verdict | null;
+  isDiskFull: boolean;
+  limits: { memoryBytes: number; diskBytes: number };
+};
+
+/** Null when the payload did all it had to. */
+export function judgeEnd({ exitCode, oomKilled, verdict, isDiskFull, limits }: End): Failure | null {
+  // What was said in time stands, however the process was swept away afterwards.
+  if (verdict?.kind === "finished") return null;
+  if (exitCode === EXIT_LEASE_LOST) return { reason: "lease_lost", message: "the lease expired and PID 1 ended the container" };
+  // A full disk or memory makes user code raise all kinds of exceptions: the cause is told, with the exception as detail.
+  if (isDiskFull) return caused("disk_limit", `the member used up its disk of ${limits.diskBytes} bytes`, verdict);
+  if (oomKilled) return caused("out_of_memory", `a process was killed at the limit of ${limits.memoryBytes} bytes`, verdict);
+  if (verdict !== null) {
+    const { reason, message, detail } = verdict;
+    return { reason, message, ...(detail === undefined ? {} : { detail }) };
+  }
+  if (exitCode === EXIT.done) return null;
+  if (ENDED_FROM_OUTSIDE.includes(exitCode))
+    return { reason: "container_failed", message: `the container was ended from outside (exit code ${exitCode})` };
+  return { reason: "payload_exited", message: `the payload ended with exit code ${exitCode}` };
+}
+
+function caused(reason: AgentReason, message: string, verdict: Verdict | null): Failure {
+  if (verdict?.kind !== "failed") return { reason, message };
+  return { reason, message, detail: verdict.detail ?? verdict.message };
+}

@@ -1,0 +1,46 @@
+/** What a node must have before it can take any job. */
+const GIB = 1024 ** 3;
+
+export const MINIMUM = { memoryBytes: 2 * GIB, diskBytes: 10 * GIB, kernel: [5, 4] } as const;
+
+export type NodeFacts = {
+  memoryBytes: number;
+  diskFreeBytes: number;
+  /** As `uname -r` says it. */
+  kernel: string;
+  architecture: string;
+  isRoot: boolean;
+  /** Programs that were looked for → whether they are there. */
+  programs: Readonly<Record<string, boolean>>;
+  hasLoopDevices: boolean;
+  hasMemoryLimits: boolean;
+};
+
+/** What is missing, each as a sentence that says what to do; empty: fit. */
+export function missingHardware(facts: NodeFacts): string[] {
+  const missing: string[] = [];
+  const need = (isThere: boolean, sentence: string): void => {
+    if (!isThere) missing.push(sentence);
+  };
+  const [major = 0, minor = 0] = facts.kernel.split(".").map((part) => Number.parseInt(part, 10));
+  const [minMajor, minMinor] = MINIMUM.kernel;
+  need(facts.architecture === "x64", `the processor is ${facts.architecture}; job images are for x86-64`);
+  need(
+    major > minMajor || (major === minMajor && minor >= minMinor),
+    `the kernel is ${facts.kernel}; ${MINIMUM.kernel.join(".")} or newer is needed`,
+  );
+  need(facts.memoryBytes >= MINIMUM.memoryBytes, `there are ${inGib(facts.memoryBytes)} GiB of memory; 2 GiB are needed`);
+  need(
+    facts.diskFreeBytes >= MINIMUM.diskBytes,
+    `${inGib(facts.diskFreeBytes)} GiB are free where the agent keeps its data; ${inGib(MINIMUM.diskBytes)} GiB are needed`,
+  );
+  need(facts.isRoot, "the agent does not run as root; it mounts file systems and loads firewall rules");
+  need(facts.hasLoopDevices, "there is no /dev/loop-control; load the kernel module `loop`");
+  need(facts.hasMemoryLimits, "control groups can't limit memory; boot with the memory controller enabled");
+  for (const [program, isThere] of Object.entries(facts.programs)) need(isThere, `the program ${program} is not installed`);
+  return missing;
+}
+
+function inGib(bytes: number): string {
+  return (bytes / GIB).toFixed(1);
+}

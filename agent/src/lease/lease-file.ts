@@ -1,0 +1,33 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { toMs, toNs } from "../boot-clock.ts";
+
+/**
+ * The file that PID 1 of every job container reads: the boot-time deadline in nanoseconds, replaced in one step. Its folder is mounted, not
+ * the file: a mounted file would stay the old one.
+ */
+export class LeaseFile {
+  readonly folder: string;
+  readonly #file: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.#file = join(folder, "lease");
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+  }
+
+  write(endsAtMs: number): void {
+    writeFileSync(`${this.#file}.part`, `${toNs(endsAtMs)}\n`, { mode: 0o644 });
+    renameSync(`${this.#file}.part`, this.#file);
+  }
+
+  /** When the lease of a former agent process ends or ended; null when there was none. */
+  read(): number | null {
+    try {
+      const text = readFileSync(this.#file, "utf8").trim();
+      return /^\d{1,19}$/.test(text) ? toMs(BigInt(text)) : null;
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Registers, beats, and counts the lease. Invariant: the lease file never says more than what the coordinator granted, counted from the
+ * moment the request that it answered was sent.
+ */
+import { randomUUID } from "node:crypto";
+import { statfsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import type { Logger } from "pino";
+import { type BootClock, toMs } from "../boot-clock.ts";
+import type { CoordinatorClient } from "../bus/coordinator-client.ts";
+import { RefusedError } from "../bus/refused-error.ts";
+import { grantLease, judgeLease, type Lease, type LeaseVerdict, nextBeatMs } from "../decisions/lease.ts";
+import { inventoryDigest } from "../probes/inventory.ts";
+import { AGENT_VERSION } from "../version.ts";
+import type { LeaseFile } from "./lease-file.ts";
+
+const DEFAULT_BEAT_MS = 5_000;
+const RETRY_MS = 1_000;
+const WATCH_MS = 250;
+
+export type LeaseParts = {
+  coordinator: Pick<CoordinatorClient, "register" | "beat">;
+  file: LeaseFile;
+  dataDir: string;
+  bootId: string;
+  clock: BootClock;
+  inventory: () => Inventory;
+  held: () => RegisterRequest["held"];
+  /** Registered anew: whatever is desired must be fetched. */
+  onRegistered: () => void;
+  /** What the coordinator's desired set is now at. */
+  onDesiredVersion: (version: number) => void;
+  /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */
+  onLost: () => void;
+  log: Logger;
+};
+
+export class LeaseKeeper {
+  readonly #parts: LeaseParts;
+  #lease: Lease;
+  #beatMs = DEFAULT_BEAT_MS;
+  #isRegistered = false;
+  #isLost = false;
+  #loopLagMs = 0;
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts;
+    // What a former process was granted still counts against us, never for us.
+    this.#lease = { sentAtMs: null, endsAtMs: parts.file.read() };
+  }
+
+  get verdict(): LeaseVerdict {
+    return judgeLease(this.#lease, toMs(this.#parts.clock()));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#watchClock(signal), this.#beatForEver(signal)]);
+  }
+
+  async #beatForEver(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let waitMs = RETRY_MS;
+      try {
+        await (this.#isRegistered ? this.#beat() : this.#register());
+        waitMs = this.#isRegistered ? nextBeatMs(this.#beatMs, Math.random()) : 0;
+      } catch (error) {
+        if (error instanceof RefusedError && error.code === "stale_epoch") this.#isRegistered = false;
+        if (!signal.aborted)
+          this.#parts.log.warn({ err: error }, this.#isRegistered ? "a beat was not answered" : "not registered");
+      }
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #register(): Promise<void> {
+    const { coordinator, clock, bootId, inventory, held, onRegistered, log } = this.#parts;
+    const sentAtMs = toMs(clock());
+    const { nodeEpoch, leaseMs, beatIntervalMs } = await coordinator.register({
+      protocol: 1,
+      bootId,
+      agentVersion: AGENT_VERSION,
+      inventory: inventory(),
+      held: held(),
+    });
+    this.#beatMs = beatIntervalMs;
+    this.#isRegistered = true;
+    this.#renew(sentAtMs, leaseMs);
+    log.info({ nodeEpoch }, "registered");
+    onRegistered();
+  }
+
+  async #beat(): Promise<void> {
+    const { coordinator, clock, bootId, dataDir, inventory, held, onDesiredVersion } = this.#parts;
+    const { bavail, bsize } = statfsSync(dataDir);
+    const nonce = randomUUID();
+    const sentAtMs = toMs(clock());
+    const reply = await coordinator.beat({
+      nonce,
+      bootId,
+      held: held(),
+      inventoryDigest: inventoryDigest(inventory()),
+      loopLagMs: this.#loopLagMs,
+      diskFreeBytes: bavail * bsize,
+    });
+    if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
+    // It is asked to introduce itself again, and is heard nevertheless.
+    if (reply.reregister) this.#isRegistered = false;
+    this.#renew(sentAtMs, reply.leaseMs);
+    onDesiredVersion(reply.desiredVersion);
+  }
+
+  #renew(sentAtMs: number, leaseMs: number): void {
+    this.#lease = grantLease(sentAtMs, leaseMs);
+    this.#isLost = false;
+    this.#parts.file.write(sentAtMs + leaseMs);
+  }
+
+  async #watchClock(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const from = performance.now();
+      await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);
+      this.#loopLagMs = Math.max(0, performance.now() - from - WATCH_MS);
+      if (this.verdict !== "stop-all" || this.#isLost) continue;
+      this.#isLost = true;
+      this.#parts.log.error("the lease is lost: everything on this node stops");
+      this.#parts.onLost();
+    }
+  }
+}

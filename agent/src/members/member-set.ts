@@ -1,0 +1,173 @@
+/**
+ * The members of this node: fetches what is desired, compares, carries out. One piece of work at a time for each member: while one is torn
+ * down, nothing else is decided about it, and its end wakes the comparison.
+ */
+import type { DesiredMember, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import { formatFence } from "@resontech/contracts/fence";
+import { RefusedError } from "../bus/refused-error.ts";
+import type { Failure } from "../decisions/container-end.ts";
+import type { LeaseVerdict } from "../decisions/lease.ts";
+import { reconcile, type Step } from "../decisions/reconcile.ts";
+import { Wake } from "../wake.ts";
+import { Member } from "./member.ts";
+import type { MemberTools } from "./member-context.ts";
+import { MemberFilesystem } from "./member-filesystem.ts";
+import type { MemberJournal } from "./member-journal.ts";
+
+/** The whole set is compared at least this often, hints or not. */
+const COMPARE_MS = 30_000;
+const RETRY_MS = 1_000;
+
+const LEASE_LOST: Failure = { reason: "lease_lost", message: "the coordinator was out of reach for a whole lease" };
+
+export class MemberSet {
+  readonly #tools: MemberTools;
+  readonly #verdict: () => LeaseVerdict;
+  readonly #members = new Map<string, Member>();
+  /** Members that are being torn down. */
+  readonly #busy = new Set<string>();
+  readonly #wake = new Wake();
+  #version: number | null = null;
+
+  constructor(tools: MemberTools, verdict: () => LeaseVerdict) {
+    this.#tools = tools;
+    this.#verdict = verdict;
+  }
+
+  /** Takes up what a former agent process had begun, and removes what no record knows. */
+  async resume(): Promise<void> {
+    const { store, log } = this.#tools;
+    const states = store.load();
+    await this.#sweep(new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])));
+    for (const state of states) {
+      log.info({ member: state.desired.member, phase: state.phase }, "going on with a member");
+      this.#members.set(state.desired.member, Member.resume(this.#tools, state));
+    }
+  }
+
+  held(): RegisterRequest["held"] {
+    return [...this.#members.values()]
+      .filter(({ isReleased }) => !isReleased)
+      .map(({ desired }) => ({ member: desired.member, fence: desired.fence }));
+  }
+
+  journals(): MemberJournal[] {
+    return [...this.#members.values()].map(({ journal }) => journal);
+  }
+
+  /** Looks soon: something has changed, or may have. */
+  look(): void {
+    this.#wake.now();
+  }
+
+  /** Looks soon unless this version was carried out. */
+  lookFor(version: number): void {
+    if (version !== this.#version) this.look();
+  }
+
+  /** The lease is lost. */
+  stopAll(): void {
+    for (const [name, member] of this.#members) this.#tearDown(name, () => member.abandon(LEASE_LOST));
+  }
+
+  /** Its fence was withdrawn. */
+  withdraw(name: string): void {
+    const member = this.#members.get(name);
+    if (member !== undefined) this.#tearDown(name, () => member.abandon(null));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let waitMs = COMPARE_MS;
+      try {
+        await this.#compare();
+      } catch (error) {
+        // Registering wakes us; until then there is nothing to ask.
+        const isEarly = error instanceof RefusedError && error.code === "stale_epoch";
+        if (!signal.aborted && !isEarly) this.#tools.log.warn({ err: error }, "the desired set was not had");
+        waitMs = RETRY_MS;
+      }
+      await this.#wake.within(waitMs, signal);
+    }
+  }
+
+  async #compare(): Promise<void> {
+    const { version, members } = await this.#tools.coordinator.desired();
+    const desired = members.filter(({ member }) => !this.#busy.has(member));
+    const local = [...this.#members].filter(([name]) => !this.#busy.has(name)).map(([, member]) => member.local);
+    for (const step of reconcile(desired, local, this.#verdict() === "work")) this.#carryOut(step);
+    this.#version = version;
+  }
+
+  #carryOut(step: Step): void {
+    const { log } = this.#tools;
+    log.debug({ do: step.do, member: "desired" in step ? step.desired.member : step.member }, "step");
+    switch (step.do) {
+      case "start":
+        this.#members.set(step.desired.member, Member.begin(this.#tools, step.desired));
+        return;
+      case "clear":
+        this.#tearDown(step.desired.member, () => this.#clear(step.desired));
+        return;
+      case "stop":
+        this.#members.get(step.member)?.stop(step.reason, step.graceMs);
+        return;
+      case "supersede":
+      case "kill":
+        this.#tearDown(step.member, async () => {
+          await this.#members.get(step.member)?.abandon(null);
+          await this.#forget(step.member);
+        });
+        return;
+      case "forget":
+        this.#tearDown(step.member, () => this.#forget(step.member));
+    }
+  }
+
+  #tearDown(name: string, work: () => Promise<void>): void {
+    if (this.#busy.has(name)) return;
+    this.#busy.add(name);
+    work()
+      .catch((error: unknown) => this.#tools.log.error({ err: error, member: name }, "a member could not be ended"))
+      .finally(() => {
+        this.#busy.delete(name);
+        this.look();
+      });
+  }
+
+  /** Only once the older incarnation has let go of everything does the newer one say so. */
+  async #clear(desired: DesiredMember): Promise<void> {
+    await this.#members.get(desired.member)?.abandon(null);
+    this.#members.set(desired.member, Member.clear(this.#tools, desired));
+  }
+
+  async #forget(name: string): Promise<void> {
+    const { store, network, tailLimit } = this.#tools;
+    const member = this.#members.get(name);
+    this.#members.delete(name);
+    store.forget(name);
+    if (member === undefined) return;
+    const { attempt, job } = member.desired;
+    const others = [...this.#members.values()].map(({ desired }) => desired);
+    if (!others.some((other) => other.job === job)) tailLimit.forget(job);
+    if (!others.some((other) => other.attempt === attempt)) await network.remove(attempt);
+  }
+
+  /** Containers, disks and networks of this instance that belong to no member as it is recorded. */
+  async #sweep(known: ReadonlyMap<string, string>): Promise<void> {
+    const { containers, network, store, log } = this.#tools;
+    for (const { name, member, fence } of await containers.list()) {
+      if (known.get(member) === fence) continue;
+      log.warn({ container: name }, "removing a container that no record knows");
+      await containers.remove(name);
+    }
+    for (const name of store.names()) {
+      if (known.has(name)) continue;
+      log.warn({ member: name }, "removing what is left of a member that no record knows");
+      await new MemberFilesystem(store.directory(name)).remove();
+      store.forget(name);
+    }
+    const attempts = new Set(store.load().map(({ desired }) => desired.attempt));
+    for (const attempt of await network.attempts()) if (!attempts.has(attempt)) await network.remove(attempt);
+  }
+}
