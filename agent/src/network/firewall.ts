@@ -73,6 +73,8 @@ async function nft(args: readonly string[], input = ""): Promise<string> {
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     errors += chunk;
   });
+  // It may end before it has read: its exit code tells.
+  child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
