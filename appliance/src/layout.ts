@@ -28,7 +28,7 @@ export class Layout {
   processConfig(process: string): string {
     return join(this.etc, `${process}.json`);
   }
-  /** Secrets of one process: 0700, owned by it. */
+  /** Secrets of one process: root's, readable by its group alone. */
   secrets(process: string, ...path: string[]): string {
     return join(this.etc, "secrets", process, ...path);
   }

@@ -7,6 +7,7 @@ import { readStatus, renderStatus } from "./commands/status.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
+import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
 import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
@@ -69,10 +70,11 @@ program
 
 program
   .command("first-boot")
-  .description("make the first user and its credentials file; what is there stays")
+  .description("replace Keycloak's temporary administrator, make the first user and its credentials file; what is there stays")
   .requiredOption("--username <name>", "login of the first user")
   .action(async (options: { username: string }) => {
     const context = openContext(root());
+    await replaceBootstrapAdmin(context);
     const credentials = await ensureFirstUser(context, options.username);
     print({ credentials, auditPolicy: publishAuditPolicy(context) });
   });

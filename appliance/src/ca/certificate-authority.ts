@@ -1,6 +1,6 @@
 /** The appliance's own CA: a root that only root reads, an intermediate for the coordinator, and server certificates. */
 import "reflect-metadata";
-import { webcrypto, X509Certificate as NodeCertificate } from "node:crypto";
+import { createPrivateKey, webcrypto, X509Certificate as NodeCertificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ export class CertificateAuthority {
 
   /** The coordinator's intermediate: signs node certificates and attempt CAs, so it may have one CA below it. */
   async ensureIntermediate(folder: string, owner: Owner): Promise<void> {
-    await this.#ensure(folder, owner, "intermediate", INTERMEDIATE_DAYS, async (keys) => [
+    await this.#ensure(folder, owner, "intermediate", INTERMEDIATE_DAYS, [], async (keys) => [
       new x509.BasicConstraintsExtension(true, 1, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -64,11 +64,11 @@ export class CertificateAuthority {
   }
 
   /**
-   * A server's certificate and key (`<base>.crt`, `<base>.key`) for every name and address given; renewed in place once two thirds of its
-   * life are over, at boot even when it has expired.
+   * A server's certificate and key (`<base>.crt`, `<base>.key`) for every name and address given; issued anew in place once two thirds of its
+   * life are over (at boot even when it has expired), when a name is missing, and when key or root have changed.
    */
   async ensureServer(folder: string, owner: Owner, base: string, names: readonly string[]): Promise<void> {
-    await this.#ensure(folder, owner, base, SERVER_DAYS, async (keys) => [
+    await this.#ensure(folder, owner, base, SERVER_DAYS, names, async (keys) => [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
@@ -82,13 +82,14 @@ export class CertificateAuthority {
     owner: Owner,
     base: string,
     days: number,
+    names: readonly string[],
     extensions: (keys: webcrypto.CryptoKeyPair) => Promise<x509.Extension[]>,
   ): Promise<void> {
     const [certFile, keyFile] = [join(folder, `${base}.crt`), join(folder, `${base}.key`)];
-    if (existsSync(certFile) && existsSync(keyFile) && !this.#isDue(certFile)) return;
-    ensureFolder(folder, owner, 0o700);
+    if (existsSync(certFile) && existsSync(keyFile) && this.#isGood(certFile, keyFile, names)) return;
+    ensureFolder(folder, owner, 0o750);
     const issued = await this.#issue(base, days, extensions);
-    writeOwned(keyFile, issued.keyPem, owner, 0o400);
+    writeOwned(keyFile, issued.keyPem, owner, 0o440);
     writeOwned(certFile, issued.certPem, owner, 0o444);
   }
 
@@ -124,10 +125,17 @@ export class CertificateAuthority {
     return { notBefore: new Date(now - BACKDATE_DAYS * DAY_MS), notAfter: new Date(now + days * DAY_MS) };
   }
 
-  #isDue(certFile: string): boolean {
+  #isGood(certFile: string, keyFile: string, names: readonly string[]): boolean {
     const certificate = new NodeCertificate(readFileSync(certFile));
     const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    return this.#now().getTime() > from + ((to - from) * 2) / 3;
+    const isYoung = this.#now().getTime() <= from + ((to - from) * 2) / 3;
+    return (
+      isYoung &&
+      certificate.verify(new NodeCertificate(readFileSync(this.rootCertFile)).publicKey) &&
+      // A crash between the two writes leaves a key that is not the certificate's.
+      certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile))) &&
+      names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+    );
   }
 }
 

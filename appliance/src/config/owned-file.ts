@@ -1,18 +1,44 @@
-import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+/**
+ * Files and folders with an owner. Root never works inside a folder that somebody else may write: what lies there could be a link to
+ * anything. Where it must look into one, it follows no link.
+ */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 export type Owner = { uid: number; gid: number };
 export const ROOT: Owner = { uid: 0, gid: 0 };
 
+/** Root's folder or file that one group may also read. */
+export function readableBy(gid: number): Owner {
+  return { uid: 0, gid };
+}
+
 /** Writes beside, sets owner and mode, syncs, renames, syncs the folder: a reader sees the old file or the whole new one. */
 export function writeOwned(file: string, bytes: string | Uint8Array, owner: Owner, mode: number): void {
   const beside = `${file}.part`;
-  const fd = openSync(beside, "w", mode);
+  rmSync(beside, { force: true });
+  const fd = openSync(beside, "wx", 0o600);
   try {
     // Before the first byte, so that a secret is never in a file that others may open.
-    chmodSync(beside, mode);
-    chownSync(beside, owner.uid, owner.gid);
-    writeSync(fd, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    fchmodSync(fd, mode);
+    fchownSync(fd, owner.uid, owner.gid);
+    writeFileSync(fd, bytes);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -21,11 +47,24 @@ export function writeOwned(file: string, bytes: string | Uint8Array, owner: Owne
   syncFolder(dirname(file));
 }
 
-/** Makes the folder if need be and sets owner and mode either way. */
+/** Makes the folder if need be and sets owner and mode either way. @throws when something else is there */
 export function ensureFolder(folder: string, owner: Owner, mode: number): void {
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) mkdirSync(folder, { recursive: true });
+  if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is no folder`);
   chownSync(folder, owner.uid, owner.gid);
   chmodSync(folder, mode);
+}
+
+/** Reads a small file that another user wrote. @throws when it is a link, no regular file, or longer than `maxBytes` */
+export function readForeign(file: string, maxBytes: number): Buffer {
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = fstatSync(fd);
+    if (!fstatSync(fd).isFile() || size > maxBytes) throw new Error(`${file} is no file of at most ${maxBytes} bytes`);
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function syncFolder(folder: string): void {

@@ -1,12 +1,13 @@
 /** What is done once, after the parts are healthy: the local node's token, the first user, its credentials. Each step keeps what is there. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { ROOT, writeOwned } from "../config/owned-file.ts";
+import { readForeign, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askCoordinator } from "./ask-coordinator.ts";
 import { renderCredentials } from "./credentials.ts";
 
 const JOIN_TOKEN_TTL_S = 3600;
+const MAX_POLICY_BYTES = 64 * 1024;
 
 /** Asks for the local agent's join token unless it has joined already; the agent waits for the file. */
 export async function ensureJoinToken({ config, layout }: PartContext): Promise<void> {
@@ -32,7 +33,7 @@ export async function ensureFirstUser({ config, layout }: PartContext, username:
 /** Puts the auditor's policy where the operator finds it and answers its SHA-256, to be handed over on paper. */
 export function publishAuditPolicy({ layout }: PartContext): { file: string; sha256: string } {
   const file = layout.data("audit.policy");
-  const policy = readFileSync(layout.data("audit", "audit.policy"));
+  const policy = readForeign(layout.data("audit", "audit.policy"), MAX_POLICY_BYTES);
   if (!existsSync(file) || !readFileSync(file).equals(policy)) {
     writeOwned(file, policy, ROOT, 0o444);
   }

@@ -2,15 +2,17 @@
  * Makes what the parts need to start: folders, certificates, secrets and one configuration file for each process. Every step keeps what is
  * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
  */
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
 import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
-import { ensureFolder, type Owner, ROOT, writeOwned } from "../config/owned-file.ts";
+import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
+import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
@@ -30,9 +32,17 @@ export async function prepare(context: PartContext): Promise<void> {
   writeProcessConfigs(context);
 }
 
-function ownerOf({ config }: PartContext, process: Parameters<typeof uidOf>[1]): Owner {
+type Process = Parameters<typeof uidOf>[1];
+
+/** A folder that the process writes by itself, and root never works in. */
+function ownedBy({ config }: PartContext, process: Process): Owner {
   const id = uidOf(config, process);
   return { uid: id, gid: id };
+}
+
+/** What root writes for a process to read. */
+function readBy({ config }: PartContext, process: Process): Owner {
+  return readableBy(uidOf(config, process));
 }
 
 function makeFolders(context: PartContext): void {
@@ -42,13 +52,17 @@ function makeFolders(context: PartContext): void {
     ensureFolder(folder, ROOT, 0o755);
   ensureFolder(layout.log(""), ROOT, 0o750);
   ensureFolder(layout.secrets(""), ROOT, 0o755);
-  for (const process of ["coordinator", "auditd", "nats", "s3", "registry", "postgres", "keycloak"] as const) {
-    ensureFolder(layout.secrets(process), ownerOf(context, process), 0o700);
-  }
-  ensureFolder(layout.data("coordinator"), ownerOf(context, "coordinator"), 0o700);
-  ensureFolder(layout.data("audit"), ownerOf(context, "auditd"), 0o750);
-  ensureFolder(layout.data("s3"), ownerOf(context, "s3"), 0o700);
-  for (const folder of ["objects", "versions", "iam"]) ensureFolder(layout.data("s3", folder), ownerOf(context, "s3"), 0o700);
+  for (const process of ["coordinator", "nats", "s3", "registry", "postgres", "keycloak"] as const)
+    ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
+  ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
+  // The log's key is made by auditd alone: not even the supervisor sees it.
+  ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
+  ensureFolder(layout.data("coordinator"), ownedBy(context, "coordinator"), 0o700);
+  ensureFolder(layout.data("audit"), ownedBy(context, "auditd"), 0o750);
+  ensureFolder(layout.data("s3"), readBy(context, "s3"), 0o750);
+  for (const folder of ["objects", "versions", "iam"]) ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
+  ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
+  ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
   ensureFolder(layout.data("podman"), ROOT, 0o700);
@@ -58,19 +72,19 @@ async function makeCertificates(context: PartContext): Promise<void> {
   const { config, layout } = context;
   const ca = new CertificateAuthority(layout.caDir);
   await ca.ensureRoot(config.appliance);
-  await ca.ensureIntermediate(layout.secrets("coordinator"), ownerOf(context, "coordinator"));
+  await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
   const names = [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
   for (const process of ["coordinator", "nats", "s3", "registry", "keycloak"] as const) {
-    await ca.ensureServer(layout.secrets(process), ownerOf(context, process), "server", names);
+    await ca.ensureServer(layout.secrets(process), readBy(context, process), "server", names);
   }
-  await ca.ensureServer(layout.secrets("coordinator"), ownerOf(context, "coordinator"), "registry-token", [config.name]);
+  await ca.ensureServer(layout.secrets("coordinator"), readBy(context, "coordinator"), "registry-token", [config.name]);
 }
 
 function makeSecrets(context: PartContext): void {
   const { layout } = context;
   const once = (process: "coordinator" | "s3" | "postgres" | "keycloak", name: string, make: () => string): string => {
     const file = layout.secrets(process, name);
-    if (!existsSync(file)) writeOwned(file, make(), ownerOf(context, process), 0o400);
+    if (!existsSync(file)) writeOwned(file, make(), readBy(context, process), 0o440);
     return readFileSync(file, "utf8");
   };
   const random = (): string => randomBytes(32).toString("base64url");
@@ -82,16 +96,21 @@ function makeSecrets(context: PartContext): void {
   once("coordinator", "s3-admin-key.json", () => admin);
   const database = once("postgres", "password", random);
   once("keycloak", "db-password", () => database);
-  once("keycloak", "bootstrap-password", random);
+  if (!existsSync(bootstrappedMarker(context))) once("keycloak", "bootstrap-password", random);
+  const adminKey = layout.secrets("appliance", "keycloak-admin.key");
+  if (!existsSync(adminKey)) {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    writeOwned(adminKey, privateKey.export({ type: "pkcs8", format: "pem" }), ROOT, 0o400);
+  }
   // The registry trusts the certificate that signs its tokens, and nothing else.
   const bundle = layout.secrets("registry", "token-issuers.pem");
-  writeOwned(bundle, readFileSync(layout.secrets("coordinator", "registry-token.crt")), ownerOf(context, "registry"), 0o400);
+  writeOwned(bundle, readFileSync(layout.secrets("coordinator", "registry-token.crt")), readBy(context, "registry"), 0o440);
 }
 
 function writeProcessConfigs(context: PartContext): void {
   const { config, layout } = context;
   const give = (process: "coordinator" | "auditd", value: unknown): void =>
-    writeOwned(layout.processConfig(process), `${JSON.stringify(value, null, 2)}\n`, ownerOf(context, process), 0o400);
+    writeOwned(layout.processConfig(process), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
   give("auditd", auditdConfig(context));
   give("coordinator", coordinatorConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
@@ -107,8 +126,8 @@ function writeProcessConfigs(context: PartContext): void {
       coordinatorKey: seed("nats-user.seed").getPublicKey(),
       issuerKey: seed("nats-account.seed").getPublicKey(),
     }),
-    ownerOf(context, "nats"),
-    0o400,
+    readBy(context, "nats"),
+    0o440,
   );
   writeOwned(
     layout.secrets("registry", "registry.yml"),
@@ -125,13 +144,13 @@ function writeProcessConfigs(context: PartContext): void {
         rootCertBundle: layout.secrets("registry", "token-issuers.pem"),
       },
     }),
-    ownerOf(context, "registry"),
-    0o400,
+    readBy(context, "registry"),
+    0o440,
   );
 }
 
 export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
-  const year = auditYear(layout.data("audit", "inception"));
+  const year = auditYear(join(layout.etc, "audit-inception"));
   return {
     origin: `${config.appliance}.audit.${config.customer}/${year}`,
     logDir: layout.data("audit", "log"),

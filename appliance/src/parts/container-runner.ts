@@ -26,7 +26,7 @@ export type ContainerSpec = {
 };
 
 /** Label on every container of the appliance itself; jobs carry the agent's labels. */
-export const PART_LABEL = "tech.reson.part-of";
+const PART_LABEL = "tech.reson.part-of";
 
 /** Removes a container of that name, whatever its state; none is fine. */
 export async function removeContainer(engine: Docker, name: string): Promise<void> {

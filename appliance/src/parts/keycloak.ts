@@ -1,7 +1,8 @@
 /** Keycloak and its PostgreSQL: containers of the bundle's images that listen on loopback alone. */
 import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
-import { ensureFolder } from "../config/owned-file.ts";
+import { refuseVariables } from "../keycloak/realm-variables.ts";
+import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
 import { type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
 import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
@@ -78,7 +79,6 @@ export function postgresPart(context: PartContext, container: Container): Part {
     stopGraceMs: 30_000,
     isHealthy: () => acceptsTcp("127.0.0.1", port),
     build: () => {
-      ensureFolder(layout.data("postgres"), { uid, gid: uid }, 0o700);
       return {
         user: `${uid}:${uid}`,
         env: { LANG: "C.UTF-8" },
@@ -122,10 +122,10 @@ export function keycloakPart(context: PartContext, container: Container): Part {
         caFile: layout.rootCert,
       })) === 200,
     build: () => {
-      ensureFolder(layout.data("keycloak"), { uid, gid: uid }, 0o700);
-      ensureFolder(layout.data("keycloak", "import"), { uid, gid: uid }, 0o700);
       const secret = (name: string): string => readFileSync(layout.secrets("keycloak", name), "utf8").trim();
-      const isFirst = !existsSync(layout.secrets("keycloak", "bootstrapped"));
+      const realm = layout.release("app", "policies", "realm.json");
+      refuseVariables(realm, readFileSync(realm, "utf8"));
+      const isFirst = !existsSync(bootstrappedMarker(context));
       return {
         user: `${uid}:${uid}`,
         env: {
@@ -137,7 +137,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           KC_DB_PASSWORD: secret("db-password"),
           // The temporary administrator of the first start; first boot replaces and deletes it.
           ...(isFirst
-            ? { KC_BOOTSTRAP_ADMIN_USERNAME: "bootstrap", KC_BOOTSTRAP_ADMIN_PASSWORD: secret("bootstrap-password") }
+            ? { KC_BOOTSTRAP_ADMIN_USERNAME: BOOTSTRAP_USERNAME, KC_BOOTSTRAP_ADMIN_PASSWORD: secret("bootstrap-password") }
             : {}),
         },
         args: [
@@ -158,7 +158,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
         ],
         binds: [
           `${layout.data("keycloak")}:/opt/keycloak/data`,
-          `${layout.release("app", "policies", "realm.json")}:/opt/keycloak/data/import/realm.json:ro`,
+          `${realm}:/opt/keycloak/data/import/realm.json:ro`,
           `${layout.secrets("keycloak")}:/secrets:ro`,
         ],
         tmpfs: ["/tmp"],

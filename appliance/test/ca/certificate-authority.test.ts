@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 
-const owner = { uid: 0, gid: 0 };
+const owner = { uid: 0, gid: 64_111 };
 const openssl = (...args: string[]): string => execFileSync("openssl", args, { encoding: "utf8" });
 
 t.test("openssl verifies servers and the intermediate against the root, and keys are closed to others", async (t) => {
@@ -19,8 +20,9 @@ t.test("openssl verifies servers and the intermediate against the root, and keys
   t.match(text, /DNS:gpu\.example, IP Address:10\.0\.0\.1, DNS:localhost/);
   t.match(text, /CA:FALSE/);
   t.equal(statSync(join(dir, "ca", "root.key")).mode & 0o777, 0o400);
-  t.equal(statSync(join(dir, "s3", "server.key")).mode & 0o777, 0o400);
-  t.equal(statSync(join(dir, "s3")).mode & 0o777, 0o700);
+  t.equal(statSync(join(dir, "s3", "server.key")).mode & 0o777, 0o440);
+  t.equal(statSync(join(dir, "s3", "server.key")).gid, 64_111);
+  t.equal(statSync(join(dir, "s3")).mode & 0o777, 0o750);
 });
 
 t.test(
@@ -44,3 +46,48 @@ t.test(
     t.not(await renew(), second);
   },
 );
+
+t.test(
+  "a certificate is issued anew when a name is missing, when its key is another's, and when the root has changed",
+  async (t) => {
+    const dir = t.testdir();
+    const ca = new CertificateAuthority(join(dir, "ca"));
+    await ca.ensureRoot("hospital");
+    const [certFile, keyFile] = [join(dir, "api", "server.crt"), join(dir, "api", "server.key")];
+    const ensure = async (names: string[]): Promise<string> => {
+      await ca.ensureServer(join(dir, "api"), owner, "server", names);
+      return readFileSync(certFile, "utf8");
+    };
+    const first = await ensure(["localhost"]);
+    t.equal(await ensure(["localhost"]), first);
+    const second = await ensure(["localhost", "gpu.example", "10.0.0.1"]);
+    t.not(second, first);
+    t.equal(await ensure(["gpu.example"]), second, "more names than are asked for are fine");
+
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    rmSync(keyFile);
+    writeFileSync(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
+    const third = await ensure(["localhost"]);
+    t.not(third, second, "a crash between key and certificate is mended");
+
+    rmSync(join(dir, "ca"), { recursive: true });
+    await ca.ensureRoot("hospital");
+    t.not(await ensure(["localhost"]), third);
+    t.match(openssl("verify", "-CAfile", ca.rootCertFile, certFile), /OK/);
+  },
+);
+
+t.test("openssl's own client accepts the server under its name and its address, and refuses it under another", async (t) => {
+  const dir = t.testdir();
+  const ca = new CertificateAuthority(join(dir, "ca"));
+  await ca.ensureRoot("hospital");
+  await ca.ensureServer(join(dir, "s3"), owner, "server", ["gpu.example", "127.0.0.1"]);
+  const check = (...args: string[]): string =>
+    execFileSync("openssl", ["verify", "-CAfile", ca.rootCertFile, ...args, join(dir, "s3", "server.crt")], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  t.match(check("-verify_hostname", "gpu.example"), /OK/);
+  t.match(check("-verify_ip", "127.0.0.1"), /OK/);
+  t.throws(() => check("-verify_hostname", "evil.example"));
+});
