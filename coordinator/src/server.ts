@@ -100,6 +100,7 @@ function alarmsOf(logger: Logger): KernelAlarms {
     onQuarantine: (member, worker) =>
       logger.error({ member, worker }, "release is not proven; look at the node, then let it join again"),
     onAuditRejected: (err, pseq) => logger.error({ err, pseq }, "auditd refused a record"),
+    onAuditHalted: (err, pseq) => logger.fatal({ err, pseq }, "the audit log has no place for a record: no new work is taken"),
   };
 }
 

@@ -19,15 +19,21 @@ export type RecordPumpParts = {
   now: () => number;
   /** auditd refused a row and logged that in its place. */
   onRejected: (error: AuditRejected, pseq: number) => void;
+  /** The log has no place for a row: nothing is sent any more until the process starts again. Once. */
+  onHalted: (error: unknown, pseq: number) => void;
   onError: (error: unknown) => void;
 };
 
-/** Sends `audit_outbox` to auditd in the order of `pseq` and forgets each row once it is acknowledged. */
+/**
+ * Sends `audit_outbox` to auditd in the order of `pseq`. A row is forgotten once it stands in the log, or a refusal in its place; one that
+ * fails in any other way is kept with all that follow it, and the pump halts: a record that is missing must not go unseen.
+ */
 export class RecordPump {
   readonly #parts: RecordPumpParts;
   readonly #next;
   readonly #backlog;
   #producer: AuditRecordProducer | null = null;
+  #isHalted = false;
   #sent = 0;
   #underWay = 0;
   #settled: number[] = [];
@@ -54,26 +60,33 @@ export class RecordPump {
   /** Sends what is there, up to the window. */
   kick(): void {
     const producer = this.#producer;
-    if (producer === null || this.#underWay >= WINDOW) return;
+    if (producer === null || this.#isHalted || this.#underWay >= WINDOW) return;
     for (const row of this.#next.all(this.#sent, WINDOW - this.#underWay)) {
       this.#sent = row.pseq;
       this.#underWay += 1;
-      producer.append({ pseq: row.pseq, event: row.event, disclosures: JSON.parse(row.disclosures) as Disclosure[] }).then(
+      this.#send(producer, row).then(
         (ack) => this.#acknowledged(row.pseq, ack),
         (error: unknown) => this.#refused(row.pseq, error),
       );
     }
   }
 
-  /** The backlog is too long or too old: running jobs may end, new ones must wait. */
+  /** A row was refused for good and stands in nobody's log. */
+  get isHalted(): boolean {
+    return this.#isHalted;
+  }
+
+  /** Records are not taken, or too slowly: running jobs may end, new ones must wait. */
   isDraining(): boolean {
+    if (this.#isHalted) return true;
     const backlog = this.#backlog.get();
     return backlog !== undefined && (backlog.rows > DRAIN_ROWS || this.#parts.now() - backlog.oldest > DRAIN_AGE_MS);
   }
 
-  /** Resolves when every row there is now was acknowledged. */
+  /** Resolves when every row there is now was acknowledged, or none can be. */
   async drained(signal: AbortSignal): Promise<void> {
-    while (this.#backlog.get() !== undefined && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (this.#backlog.get() !== undefined && !this.#isHalted && !signal.aborted)
+      await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   #acknowledged(pseq: number, ack: LeafRef | null): void {
@@ -93,14 +106,20 @@ export class RecordPump {
       .then(() => this.kick(), this.#parts.onError);
   }
 
+  async #send(producer: AuditRecordProducer, { pseq, event, disclosures }: OutboxRow): Promise<LeafRef> {
+    return await producer.append({ pseq, event, disclosures: JSON.parse(disclosures) as Disclosure[] });
+  }
+
   #refused(pseq: number, error: unknown): void {
-    if (error instanceof AuditRejected) {
+    if (error instanceof AuditRejected && error.settled) {
       this.#parts.onRejected(error, pseq);
       this.#acknowledged(pseq, null);
       return;
     }
     this.#underWay -= 1;
     // The producer was closed: the row is sent again by the next life of this process.
-    if (!(error instanceof AuditUnavailable)) this.#parts.onError(error);
+    if (error instanceof AuditUnavailable || this.#isHalted) return;
+    this.#isHalted = true;
+    this.#parts.onHalted(error, pseq);
   }
 }

@@ -30,7 +30,10 @@ export type KernelAlarms = {
   onBrake: (brake: string) => void;
   onNodeDead: (node: string) => void;
   onQuarantine: (member: string, worker: string | null) => void;
+  /** A record stands in the log as refused: a fault of ours that lost its text. */
   onAuditRejected: (error: Error, pseq: number) => void;
+  /** Records wait from this one on, and nothing new starts. */
+  onAuditHalted: (error: unknown, pseq: number) => void;
 };
 
 export type KernelOptions = { db: WriteHandle; commit: GroupCommit; clock: Clock; alarms: KernelAlarms };
@@ -56,6 +59,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
     onRejected: alarms.onAuditRejected,
+    onHalted: alarms.onAuditHalted,
     onError: (error) => alarms.onError(error, "audit records"),
   });
   const isDraining = () => recordPump.isDraining();

@@ -62,7 +62,7 @@ export type Core = AsyncDisposable & {
   joinTokens: JoinTokens;
   /** Announces a planned stop: leases live until then, nobody is declared dead. Answers with the instant, Unix milliseconds. */
   maintain(untilS: number, audit: GateProof): Promise<number>;
-  /** False while the bus or the audit log is away. */
+  /** False while the bus or the audit log is away, or the log does not take records. */
   isReady(): { bus: boolean; audit: boolean };
   generation: number;
 };
@@ -103,7 +103,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       await commit.run(() => parts.meta.set("maintenance-until", until));
       return until;
     },
-    isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining }),
+    isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

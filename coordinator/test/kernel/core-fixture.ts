@@ -82,7 +82,8 @@ export class CoreFixture {
         onBrake: (brake) => this.errors.push(`brake: ${brake}`),
         onNodeDead: (node) => this.errors.push(`dead: ${node}`),
         onQuarantine: (member) => this.errors.push(`quarantined: ${member}`),
-        onAuditRejected: (error) => this.errors.push(`audit: ${error.message}`),
+        onAuditRejected: (error) => this.errors.push(`audit refused: ${error.message}`),
+        onAuditHalted: (error) => this.errors.push(`audit halted: ${String(error)}`),
       },
     });
   }

@@ -42,6 +42,7 @@ export class KernelWorld implements Disposable {
         onNodeDead: () => {},
         onQuarantine: () => {},
         onAuditRejected: (error) => this.errors.push(error),
+        onAuditHalted: (error) => this.errors.push(error),
       },
     });
   }
