@@ -31,9 +31,13 @@ const (
 	exitUsage      = 2
 	exitNotStarted = 126
 	exitNotFound   = 127
-	// Said by nobody else: a payload that ends with it is passed on as 1.
-	exitLeaseLost = 75
+	// Said by nobody else: a payload that ends with one of them is passed on as 1.
+	exitLeaseLost   = 75
+	exitOutOfMemory = 76
 )
+
+// The kernel's count of processes that it killed at this container's memory limit: control groups version 2, then version 1.
+var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
 
 func main() {
 	lease := flag.String("lease", "/rt/lease/lease", "file with the boot-time deadline in ns")
@@ -159,13 +163,34 @@ func reap(payload int) {
 }
 
 func codeOf(status syscall.WaitStatus) int {
+	code := status.ExitStatus()
 	if status.Signaled() {
-		return 128 + int(status.Signal())
+		code = 128 + int(status.Signal())
 	}
-	if status.ExitStatus() == exitLeaseLost {
+	if code != 0 && oomKills() > 0 {
+		return exitOutOfMemory
+	}
+	if code == exitLeaseLost || code == exitOutOfMemory {
 		return 1
 	}
-	return status.ExitStatus()
+	return code
+}
+
+// oomKills is read here because the group is gone with its last process, and engines tell of the first process alone.
+func oomKills() int {
+	for _, file := range oomFiles {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			if count, isIt := strings.CutPrefix(line, "oom_kill "); isIt {
+				kills, _ := strconv.Atoi(strings.TrimSpace(count))
+				return kills
+			}
+		}
+	}
+	return 0
 }
 
 // end kills what is left of the namespace: as PID 1 we alone survive a signal to all, and our own end takes the rest.

@@ -10,6 +10,7 @@ import { until } from "./helper/engine-process.ts";
 
 const init = await ensureEngine("init");
 const EXPIRED = 75;
+const OUT_OF_MEMORY = 76;
 
 function writeLease(file: string, text: string): void {
   writeFileSync(`${file}.part`, text);
@@ -51,9 +52,11 @@ t.test("a payload killed by a signal ends as 128 + its number", async (t) => {
   t.equal(await start(dir, "kill -KILL $$").ended, 137);
 });
 
-t.test("a payload can't pretend that its lease was lost", async (t) => {
-  const dir = t.testdir({ lease: inSeconds(60) });
-  t.equal(await start(dir, `exit ${EXPIRED}`).ended, 1);
+t.test("a payload can't pretend that its lease was lost or its memory used up", async (t) => {
+  for (const code of [EXPIRED, OUT_OF_MEMORY]) {
+    const dir = t.testdir({ lease: inSeconds(60) });
+    t.equal(await start(dir, `exit ${code}`).ended, 1, String(code));
+  }
 });
 
 t.test("forwards signals to the payload", async (t) => {

@@ -42,6 +42,6 @@ t.test("a federated attempt of two members runs, its outputs are stored, and not
   t.equal(await node.store.get("out/files_out/training_log.txt"), "round 0 done\n");
   t.match(await node.store.get(`logs/${server.member}-1.1/00000001`), /hello from server/);
   t.ok(peer.tails.some(({ text }) => text.includes("hello from client")));
-  t.strictSame(await until("nothing left over", async () => (await node.leftovers()).length === 0 && []), []);
+  await node.untilClean();
   t.strictSame(peer.violations, []);
 });

@@ -80,6 +80,8 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       ShmSize: Math.floor(resources.memoryBytes / 2),
       NanoCpus: resources.cpuMillis * 1_000_000,
       PidsLimit: resources.pids,
+      // Podman lays a writable one over a read-only root.
+      Tmpfs: { "/run": "ro,size=4k" },
       RestartPolicy: { Name: "no" },
       // What the job says is on its own disk; the engine's log would grow on the host's.
       LogConfig: { Type: "none", Config: {} },

@@ -2,8 +2,8 @@
 import type { AgentReason } from "@resontech/contracts/job-reasons";
 import { EXIT } from "@resontech/contracts/runner";
 
-/** Exit code of rt-init when the lease expired; no payload's own code comes through as this one. */
-export const EXIT_LEASE_LOST = 75;
+/** Exit codes of rt-init (agent/init/main.go); no payload's own code comes through as one of them. */
+const INIT_EXIT = { leaseLost: 75, outOfMemory: 76 } as const;
 const KILLED = 137;
 /** Both say that somebody else ended it: nobody of ours did, or its end would not be judged. */
 const ENDED_FROM_OUTSIDE: readonly number[] = [KILLED, EXIT.stopped];
@@ -25,10 +25,12 @@ export type End = {
 export function judgeEnd({ exitCode, oomKilled, verdict, isDiskFull, limits }: End): Failure | null {
   // What was said in time stands, however the process was swept away afterwards.
   if (verdict?.kind === "finished") return null;
-  if (exitCode === EXIT_LEASE_LOST) return { reason: "lease_lost", message: "the lease expired and PID 1 ended the container" };
+  if (exitCode === INIT_EXIT.leaseLost)
+    return { reason: "lease_lost", message: "the lease expired and PID 1 ended the container" };
   // A full disk or memory makes user code raise all kinds of exceptions: the cause is told, with the exception as detail.
   if (isDiskFull) return caused("disk_limit", `the member used up its disk of ${limits.diskBytes} bytes`, verdict);
-  if (oomKilled) return caused("out_of_memory", `a process was killed at the limit of ${limits.memoryBytes} bytes`, verdict);
+  if (oomKilled || exitCode === INIT_EXIT.outOfMemory)
+    return caused("out_of_memory", `a process was killed at the limit of ${limits.memoryBytes} bytes`, verdict);
   if (verdict !== null) {
     const { reason, message, detail } = verdict;
     return { reason, message, ...(detail === undefined ? {} : { detail }) };

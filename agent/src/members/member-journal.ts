@@ -6,6 +6,7 @@ export class MemberJournal {
   readonly #store: MemberStore;
   readonly #state: MemberState;
   readonly #onReport: () => void;
+  #isForgotten = false;
 
   constructor(store: MemberStore, state: MemberState, onReport: () => void) {
     this.#store = store;
@@ -26,13 +27,23 @@ export class MemberJournal {
       this.#state.pending.push({ member, fence, seq: this.#state.nextSeq, at, event });
       this.#state.nextSeq += 1;
     }
-    this.#store.save(this.#state);
+    this.#save();
     if (events.length > 0) this.#onReport();
   }
 
   /** The first `count` reports were taken, or will never be. */
   settle(count: number): void {
     this.#state.pending.splice(0, count);
-    this.#store.save(this.#state);
+    this.#save();
+  }
+
+  /** Deletes the record and all that lies beside it; an answer that comes later finds nobody. */
+  forget(): void {
+    this.#isForgotten = true;
+    this.#store.forget(this.#state.desired.member);
+  }
+
+  #save(): void {
+    if (!this.#isForgotten) this.#store.save(this.#state);
   }
 }

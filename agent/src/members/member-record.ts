@@ -1,5 +1,5 @@
 /** What the agent knows about one member, on disk: after a kill -9 at any point it goes on from here. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
@@ -8,7 +8,10 @@ import { replaceFile } from "../durable-file.ts";
 /** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes on to a later one at once. */
 export type MemberPhase = "staging" | "running" | "draining" | "releasing" | "released";
 
+const FORMAT_VERSION = 1;
+
 export type MemberState = {
+  formatVersion: typeof FORMAT_VERSION;
   desired: DesiredMember;
   phase: MemberPhase;
   /** The boot that it was begun in: mounts and processes don't outlive it. */
@@ -35,6 +38,7 @@ export type MemberState = {
 
 export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: string): MemberState {
   return {
+    formatVersion: FORMAT_VERSION,
     desired,
     phase,
     bootId,
@@ -71,12 +75,12 @@ export class MemberStore {
     return readdirSync(this.#folder);
   }
 
-  /** Records are our own and replaced in one step, so they are read as they were written. */
+  /**
+   * What can't be read (a damaged disk, a release whose records this one does not know) is left out: its member is swept, and the
+   * coordinator hears that it is not held.
+   */
   load(): MemberState[] {
-    return this.names()
-      .map((member) => this.#file(member))
-      .filter((file) => existsSync(file))
-      .map((file) => JSON.parse(readFileSync(file, "utf8")) as MemberState);
+    return this.names().flatMap((member) => readRecord(this.#file(member)) ?? []);
   }
 
   save(state: MemberState): void {
@@ -90,5 +94,17 @@ export class MemberStore {
 
   #file(member: string): string {
     return join(this.directory(member), "record.json");
+  }
+}
+
+/** Records are our own and replaced in one step: one of our version is taken as it was written. */
+function readRecord(file: string): MemberState | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const isOurs =
+      typeof value === "object" && value !== null && "formatVersion" in value && value.formatVersion === FORMAT_VERSION;
+    return isOurs ? (value as MemberState) : null;
+  } catch {
+    return null;
   }
 }

@@ -142,11 +142,11 @@ export class MemberSet {
   }
 
   async #forget(name: string): Promise<void> {
-    const { store, network, tailLimit } = this.#tools;
+    const { network, tailLimit } = this.#tools;
     const member = this.#members.get(name);
-    this.#members.delete(name);
-    store.forget(name);
     if (member === undefined) return;
+    this.#members.delete(name);
+    member.journal.forget();
     const { attempt, job } = member.desired;
     const others = [...this.#members.values()].map(({ desired }) => desired);
     if (!others.some((other) => other.job === job)) tailLimit.forget(job);

@@ -69,6 +69,8 @@ export class CoordinatorPeer {
   isDeaf = false;
   /** The next answers to these verbs are this refusal, once each. */
   readonly refuseOnce = new Map<AgentVerb, string>();
+  /** These verbs are refused for a while, as by a store that is away. */
+  readonly refuseAlways = new Set<AgentVerb>();
   readonly #pki: TestPki;
   readonly #store: TestObjectStore;
   readonly #token: string;
@@ -200,7 +202,7 @@ export class CoordinatorPeer {
       return { ok: false, error: { code: "invalid_request", message: "not of the agreed shape" } };
     }
     if (this.isDeaf) return null;
-    const refusal = this.refuseOnce.get(verb);
+    const refusal = this.refuseAlways.has(verb) ? "storage_unavailable" : this.refuseOnce.get(verb);
     this.refuseOnce.delete(verb);
     try {
       if (refusal !== undefined) throw new Refused(refusal);

@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { DesiredMember, MemberRole, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { Test } from "tap";
 import { startBus, type TestBus } from "./bus.ts";
+import { until } from "./engine-process.ts";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { type JobImage, serveJobImage } from "./job-image.ts";
 import { TestObjectStore } from "./object-store.ts";
@@ -113,7 +115,7 @@ export class TestNode implements AsyncDisposable {
     job: string,
     role: MemberRole,
     inputs: StagedInput[],
-    change: Partial<DesiredMember> & { resources?: Partial<DesiredMember["resources"]> } = {},
+    change: Omit<Partial<DesiredMember>, "resources"> & { resources?: Partial<DesiredMember["resources"]> } = {},
   ): DesiredMember {
     const { resources, ...rest } = change;
     return {
@@ -147,6 +149,10 @@ export class TestNode implements AsyncDisposable {
     };
   }
 
+  async runningContainers(): Promise<string[]> {
+    return (await this.engine.podman("ps", "--format", "{{.Names}}")).split("\n").filter((name) => name !== "");
+  }
+
   log(): string {
     return existsSync(join(this.dir, "agent.log")) ? readFileSync(join(this.dir, "agent.log"), "utf8") : "";
   }
@@ -170,6 +176,14 @@ export class TestNode implements AsyncDisposable {
       ...(await nftTables()).filter((line) => line.includes(instance)),
       ...(existsSync(members) ? readdirSync(members).map((name) => `member ${name}`) : []),
     ];
+  }
+
+  /** @throws with what is left when it does not become empty */
+  async untilClean(): Promise<void> {
+    let left: string[] = [];
+    await until("nothing left over", async () => (left = await this.leftovers()).length === 0).catch((error: unknown) => {
+      throw new Error(`left over: ${left.join(", ")}`, { cause: error });
+    });
   }
 
   /** What a test that failed in the middle leaves on the host. */
@@ -203,4 +217,18 @@ async function nftTables(): Promise<string[]> {
   });
   await once(child, "close");
   return output.split("\n").filter((line) => line !== "");
+}
+
+/** For tests of one node: starts a fresh agent process that has registered; it is killed when its test ends. */
+export function agentStarter(node: TestNode): (t: Test) => Promise<void> {
+  return async (t) => {
+    const { registrations } = node.peer;
+    const before = registrations.length;
+    node.run();
+    await until("registration", () => registrations.length > before);
+    t.teardown(async () => {
+      await node.kill();
+      if (!t.passing()) t.comment(node.log().slice(-6000));
+    });
+  };
 }

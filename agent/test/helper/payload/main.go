@@ -162,7 +162,7 @@ func probe(s spec) {
 	found["routes"] = read("/proc/net/route")
 	dials := map[string]string{}
 	for _, address := range strings.Fields(read("/app/payload/dial.txt")) {
-		dials[address] = dial(address)
+		dials[address] = dial(strings.Replace(address, "gateway", gateway(), 1))
 	}
 	found["dials"] = dials
 	found["hosts"] = read("/etc/hosts")
@@ -179,6 +179,18 @@ func probe(s spec) {
 	check(os.WriteFile("/rt/events/training_log.txt", nil, 0o600))
 	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("w"), 0o600))
 	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// gateway is the first address of our network: the host's end of the bridge.
+func gateway() string {
+	addresses, err := net.InterfaceAddrs()
+	check(err)
+	for _, address := range addresses {
+		if own, ok := address.(*net.IPNet); ok && own.IP.To4() != nil && !own.IP.IsLoopback() {
+			return net.IP(append(append([]byte{}, own.IP.To4()[:3]...), 1)).String()
+		}
+	}
+	return "none"
 }
 
 func dial(address string) string {

@@ -1,0 +1,49 @@
+import t from "tap";
+import { type End, judgeEnd } from "../../src/decisions/container-end.ts";
+
+const end = (change: Partial<End>): End => ({
+  exitCode: 0,
+  oomKilled: false,
+  verdict: null,
+  isDiskFull: false,
+  limits: { memoryBytes: 5, diskBytes: 7 },
+  ...change,
+});
+const failed = { kind: "failed", reason: "user_exception", message: "ValueError: x", detail: "Traceback" } as const;
+const finished = { kind: "finished" } as const;
+
+const TABLE: [what: string, end: End, reason: string | null][] = [
+  ["all went well", end({ verdict: finished }), null],
+  ["a payload without a last word, ended well", end({}), null],
+  ["finished, then swept away", end({ verdict: finished, exitCode: 137 }), null],
+  ["finished, on a disk that it filled", end({ verdict: finished, isDiskFull: true }), null],
+  ["the runner's own word", end({ verdict: failed, exitCode: 1 }), "user_exception"],
+  ["an exception because the disk was full", end({ verdict: failed, exitCode: 1, isDiskFull: true }), "disk_limit"],
+  ["an exception because memory was short", end({ verdict: failed, exitCode: 76 }), "out_of_memory"],
+  ["killed for memory, by PID 1's word", end({ exitCode: 76 }), "out_of_memory"],
+  ["killed for memory, by the engine's word", end({ exitCode: 137, oomKilled: true }), "out_of_memory"],
+  ["its lease expired", end({ exitCode: 75 }), "lease_lost"],
+  ["its lease expired after it had failed", end({ exitCode: 75, verdict: failed }), "lease_lost"],
+  ["killed from outside", end({ exitCode: 137 }), "container_failed"],
+  ["stopped from outside", end({ exitCode: 143 }), "container_failed"],
+  ["just ended", end({ exitCode: 7 }), "payload_exited"],
+  ["its program is not in the image", end({ exitCode: 127 }), "payload_exited"],
+];
+
+t.test("each end has one meaning", (t) => {
+  for (const [what, facts, reason] of TABLE) t.equal(judgeEnd(facts)?.reason ?? null, reason, what);
+  t.end();
+});
+
+t.test("what the user needs to see is kept", (t) => {
+  t.strictSame(judgeEnd(end({ verdict: failed, exitCode: 1 })), {
+    reason: "user_exception",
+    message: "ValueError: x",
+    detail: "Traceback",
+  });
+  const full = judgeEnd(end({ verdict: failed, exitCode: 1, isDiskFull: true }));
+  t.equal(full?.detail, "Traceback");
+  t.match(full?.message, /7 bytes/);
+  t.match(judgeEnd(end({ exitCode: 76 }))?.message, /5 bytes/);
+  t.end();
+});

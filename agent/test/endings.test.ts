@@ -1,0 +1,164 @@
+/** Ways in which a member ends before its time, and troubles that must end none. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { until } from "./helper/engine-process.ts";
+import { agentStarter, TestNode } from "./helper/test-node.ts";
+import { zipOf } from "./helper/zip.ts";
+
+const node = await TestNode.start();
+t.teardown(() => node[Symbol.asyncDispose]());
+const { peer } = node;
+const startAgent = agentStarter(node);
+const server = { kind: "server" } as const;
+
+t.test("told to stop, the payload may end by itself and what it left is kept", async (t) => {
+  await startAgent(t);
+  const member = node.member("sleep-1", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  await peer.event(member.member, "released");
+  const kinds = peer.of(member.member).map(({ kind }) => kind);
+  t.notOk(kinds.includes("failed"), "what was told to end has not failed");
+  t.strictSame(kinds.slice(-2), ["outputs-uploaded", "released"]);
+  t.match(await node.store.get(`logs/${member.member}-1.1/00000001`), /hello from server/);
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("what does not stop within its grace is killed", async (t) => {
+  await startAgent(t);
+  const member = node.member("stubborn-1", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const from = Date.now();
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled", graceMs: 1_500 });
+  await peer.event(member.member, "released");
+  t.ok(Date.now() - from >= 1_500);
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("stopped while it is staged, it never starts", async (t) => {
+  await startAgent(t);
+  const member = node.member("sleep-staged", server, []);
+  // The coordinator can't sign for now, so staging waits.
+  peer.refuseAlways.add("sign");
+  t.teardown(() => peer.refuseAlways.clear());
+  peer.want(member);
+  await peer.event(member.member, "progress");
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  await peer.event(member.member, "released");
+  t.notOk(peer.of(member.member).some(({ kind }) => kind === "started" || kind === "failed"));
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("a withdrawn fence ends the old incarnation without a word before the new one starts", async (t) => {
+  await startAgent(t);
+  const old = node.member("sleep-fence", server, []);
+  peer.want(old);
+  await peer.event(old.member, "ready");
+  peer.want({ ...old, fence: { generation: 1, counter: 2 } });
+  await until("the new incarnation", async () => {
+    const names = await node.runningContainers();
+    return names.length === 1 && names[0]?.endsWith("-1.2");
+  });
+  await until("ready twice", () => peer.of(old.member).filter(({ kind }) => kind === "ready").length === 2);
+  t.notOk(
+    peer.reports.some(({ member, fence, event }) => member === old.member && fence.counter === 1 && event.kind === "released"),
+    "nothing is told under the old fence",
+  );
+  // Stop under a fence that is newer still: torn down, and told under that one.
+  peer.want({ ...old, fence: { generation: 2, counter: 1 }, desired: "stop", stopReason: "node_lost" });
+  await peer.event(old.member, "released");
+  t.strictSame(peer.reports.at(-1)?.fence, { generation: 2, counter: 1 });
+  t.equal(peer.reports.at(-1)?.seq, 1);
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("what nobody desires is ended at once", async (t) => {
+  await startAgent(t);
+  const member = node.member("stubborn-2", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const from = Date.now();
+  peer.want();
+  await node.untilClean();
+  t.ok(Date.now() - from < 10_000);
+});
+
+t.test("a coordinator, a bus or an engine that is away for a moment fails nobody", async (t) => {
+  await startAgent(t);
+  const member = node.member("train-away", server, []);
+  const shard = zipOf([{ name: "data/numbers.csv", body: "1\n" }]);
+  const client = node.member("train-away", { kind: "client", index: 0, site: "site-1" }, [
+    await node.input("shard", "shard.zip", shard),
+  ]);
+  peer.want(member, client);
+  await peer.event(member.member, "progress");
+  await peer.disconnect();
+  await node.bus.stop();
+  await sleep(2_000);
+  await node.bus.restart();
+  await peer.connect();
+  peer.bumpEpoch();
+  for (const { member: name } of [member, client]) {
+    await peer.event(name, "released", 40_000);
+    t.notOk(peer.of(name).some(({ kind }) => kind === "failed"));
+  }
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("a refusal that passes is asked again, one that stays fails the member with its reason", async (t) => {
+  await startAgent(t);
+  for (const verb of ["stage", "sign", "output-open", "output-complete"] as const)
+    peer.refuseOnce.set(verb, "storage_unavailable");
+  const member = node.member("crash-3", server, [await node.input("script", "scripts/a.py", "a")]);
+  peer.want(member);
+  t.equal((await peer.event(member.member, "failed")).reason, "payload_exited");
+  await peer.event(member.member, "released");
+
+  peer.refuseOnce.set("output-open", "not_allowed");
+  const refused = node.member("crash-4", { kind: "client", index: 0, site: "site-1" }, []);
+  peer.want(refused);
+  await peer.event(refused.member, "released");
+  t.equal((await peer.event(refused.member, "failed")).reason, "payload_exited", "the first failure stands");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("an image that is not there fails the member with what the engine said", async (t) => {
+  await startAgent(t);
+  const member = node.member("crash-5", server, []);
+  const image = `${member.image.slice(0, -64)}${"0".repeat(64)}`;
+  peer.want({ ...member, image });
+  const failed = await peer.event(member.member, "failed");
+  t.equal(failed.reason, "image_pull_failed");
+  t.match(failed.message, /manifest unknown/);
+  await peer.event(member.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("an object that is not what was accepted is not staged", async (t) => {
+  await startAgent(t);
+  const input = await node.input("script", "scripts/a.py", "what was accepted");
+  const member = node.member("crash-6", server, [{ ...input, etag: "0".repeat(32) }]);
+  peer.want(member);
+  t.equal((await peer.event(member.member, "failed")).reason, "staging_failed");
+  await peer.event(member.member, "released");
+
+  const outside = node.member("crash-7", server, [{ ...input, target: "scripts/../../../../escaped" }]);
+  peer.want(outside);
+  t.match((await peer.event(outside.member, "failed")).message, /no place for a script/);
+  await peer.event(outside.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("nothing broke the contract", async (t) => {
+  t.strictSame(peer.violations, []);
+});

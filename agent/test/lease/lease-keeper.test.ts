@@ -1,0 +1,160 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BeatReply, BeatRequest, Inventory, RegisterReply } from "@resontech/contracts/agent-protocol";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { toNs } from "../../src/boot-clock.ts";
+import { RefusedError } from "../../src/bus/refused-error.ts";
+import { LeaseFile } from "../../src/lease/lease-file.ts";
+import { LeaseKeeper } from "../../src/lease/lease-keeper.ts";
+import { until } from "../helper/engine-process.ts";
+
+const INVENTORY: Inventory = {
+  hostname: "h",
+  os: "o",
+  kernel: "k",
+  cpuModel: "c",
+  cpuCores: 1,
+  memoryBytes: 1,
+  diskFreeBytes: 1,
+  containerEngine: "podman",
+  workers: [],
+};
+
+/** A keeper on a clock that only the test moves; its coordinator answers what the test says. */
+function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>) {
+  const dir = t.testdir({});
+  const file = new LeaseFile(join(dir, "lease"));
+  const seen = { registered: 0, lost: 0, versions: [] as number[] };
+  let nowMs = 1_000_000;
+  const stop = new AbortController();
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop.signal.addEventListener("abort", () => reject(new Error("the test is over")), { once: true });
+  });
+  stopped.catch(() => undefined);
+  const make = () =>
+    new LeaseKeeper({
+      coordinator: {
+        register: async (): Promise<RegisterReply> => {
+          seen.registered += 1;
+          return { nodeEpoch: { generation: 1, counter: seen.registered }, leaseMs: 30_000, beatIntervalMs: 20 };
+        },
+        // The bus gives an unanswered request up; here it ends with its test.
+        beat: async (request) => await Promise.race([beat(request), stopped]),
+      },
+      file,
+      dataDir: dir,
+      bootId: "boot",
+      clock: () => toNs(nowMs),
+      inventory: () => INVENTORY,
+      held: () => [],
+      onRegistered: () => undefined,
+      onDesiredVersion: (version) => seen.versions.push(version),
+      onLost: () => {
+        seen.lost += 1;
+      },
+      log: pino({ level: "silent" }),
+    });
+  const lease = make();
+  const running = lease.run(stop.signal);
+  t.teardown(async () => {
+    stop.abort();
+    await running;
+  });
+  return {
+    lease,
+    seen,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    now: () => nowMs,
+    restart: make,
+    fileMs: () => Number(BigInt(readFileSync(join(dir, "lease", "lease"), "utf8").trim()) / 1_000_000n),
+    hasFile: () => existsSync(join(dir, "lease", "lease")),
+  };
+}
+
+const never = () => new Promise<BeatReply>(() => undefined);
+
+t.test("suspend counts: a node that slept longer than its lease stops before it does anything else", async (t) => {
+  const { lease, seen, pass } = keeper(t, never);
+  await until("registration", () => seen.registered === 1);
+  t.equal(lease.verdict, "work");
+  pass(25_500);
+  t.equal(lease.verdict, "no-new-work");
+  t.equal(seen.lost, 0);
+  // The lid is closed for an hour.
+  pass(3_600_000);
+  t.equal(lease.verdict, "stop-all");
+  await until("everything is told to stop", () => seen.lost === 1);
+  await sleep(600);
+  t.equal(seen.lost, 1, "told once");
+});
+
+t.test("the lease starts when the beat was sent, however late its answer comes", async (t) => {
+  const pending = Promise.withResolvers<void>();
+  let beats = 0;
+  const { lease, seen, pass, fileMs, now } = keeper(t, async ({ nonce }) => {
+    beats += 1;
+    if (beats > 1) return await never();
+    await pending.promise;
+    return { nonce, leaseMs: 40_000, desiredVersion: 7, reregister: false };
+  });
+  await until("the beat", () => beats === 1);
+  const sentAtMs = now();
+  pass(20_000);
+  pending.resolve();
+  await until("the answer", () => seen.versions.includes(7));
+  t.equal(fileMs(), sentAtMs + 40_000);
+  pass(14_000);
+  t.equal(lease.verdict, "work");
+  pass(6_000);
+  t.equal(lease.verdict, "stop-all");
+});
+
+t.test("an answer to another beat renews nothing", async (t) => {
+  const { seen, fileMs, pass } = keeper(t, async () => ({
+    nonce: "old",
+    leaseMs: 900_000,
+    desiredVersion: 9,
+    reregister: false,
+  }));
+  await until("registration", () => seen.registered === 1);
+  const granted = fileMs();
+  pass(10_000);
+  await sleep(200);
+  t.equal(fileMs(), granted);
+  t.strictSame(seen.versions, []);
+});
+
+t.test("a stale epoch, or being asked to, registers again", async (t) => {
+  let beats = 0;
+  const { seen } = keeper(t, async ({ nonce }) => {
+    beats += 1;
+    if (beats === 1) throw new RefusedError("stale_epoch", "register again");
+    return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: beats === 2 };
+  });
+  await until("three registrations", () => seen.registered === 3, 10_000);
+  t.ok(beats >= 2);
+});
+
+t.test("a planned stop's longer lease reaches the file that containers read", async (t) => {
+  const { seen, fileMs, now } = keeper(t, async ({ nonce }) => ({
+    nonce,
+    leaseMs: 900_000,
+    desiredVersion: 1,
+    reregister: false,
+  }));
+  await until("a beat", () => seen.versions.length > 0);
+  t.ok(fileMs() > now() + 890_000);
+});
+
+t.test("a new process takes up the end of the old one's lease, not its right to begin work", async (t) => {
+  const { seen, restart, pass } = keeper(t, never);
+  await until("registration", () => seen.registered === 1);
+  const next = restart();
+  t.equal(next.verdict, "no-new-work");
+  pass(30_000);
+  t.equal(next.verdict, "stop-all");
+});
