@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { abortable } from "../abortable.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import { transfer } from "../object-transfer.ts";
 
@@ -34,17 +35,12 @@ export class Uploader {
 
   /**
    * Uploads in constant memory.
-   * @throws RefusedError, or the last part's error after five tries
+   * @throws RefusedError, the last part's error after five tries, or the signal's reason, at once
    */
   async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, log }: Output, signal: AbortSignal): Promise<void> {
     const sha256 = await hashOf({ fd, start, length: sizeBytes }, signal);
-    const { upload, partSizeBytes, urls } = await this.#coordinator.outputOpen({
-      ...member,
-      key,
-      sizeBytes,
-      sha256,
-      ...(log === true ? { log } : {}),
-    });
+    const request = { ...member, key, sizeBytes, sha256, ...(log === true ? { log } : {}) };
+    const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
     const etags: string[] = [];
     let next = 0;
     const broken = new AbortController();
@@ -54,7 +50,8 @@ export class Uploader {
         next = number;
         const offset = (number - 1) * partSizeBytes;
         const part = { fd, start: start + offset, length: Math.min(partSizeBytes, sizeBytes - offset) };
-        const fresh = async (): Promise<string> => (await this.#coordinator.outputParts(member, upload, [number])).urls[0] ?? "";
+        const fresh = async (): Promise<string> =>
+          (await abortable(this.#coordinator.outputParts(member, upload, [number]), signal)).urls[0] ?? "";
         etags[number - 1] = await this.#putPart(
           { url: urls[number - 1] ?? "", fresh },
           part,
@@ -71,7 +68,7 @@ export class Uploader {
     // All must have let go of the descriptor before the caller closes it.
     await Promise.allSettled(lanes);
     await Promise.all(lanes);
-    await this.#coordinator.outputComplete(member, upload, etags);
+    await abortable(this.#coordinator.outputComplete(member, upload, etags), signal);
   }
 
   async #putPart(target: { url: string; fresh: () => Promise<string> }, part: Part, signal: AbortSignal): Promise<string> {

@@ -1,0 +1,66 @@
+/** A lease that is not renewed ends the work, with the agent and without it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { until } from "./helper/engine-process.ts";
+import { agentStarter, TestNode } from "./helper/test-node.ts";
+
+const node = await TestNode.start();
+t.teardown(() => node[Symbol.asyncDispose]());
+const { peer } = node;
+const startAgent = agentStarter(node);
+const server = { kind: "server" } as const;
+
+t.test("a container whose lease runs out ends without its agent", async (t) => {
+  peer.leaseMs = 6_000;
+  peer.beatIntervalMs = 1_000;
+  t.teardown(() => {
+    peer.leaseMs = 30_000;
+    peer.beatIntervalMs = 5_000;
+  });
+  await startAgent(t);
+  const member = node.member("stubborn-3", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  await sleep(8_000);
+  t.equal((await node.runningContainers()).length, 1, "while beats are answered it runs past the first lease");
+  await node.kill("SIGKILL");
+  const from = Date.now();
+  await until("the end of the container", async () => (await node.runningContainers()).length === 0, 12_000);
+  t.ok(Date.now() - from < 8_500, "within its lease and a poll");
+  await startAgent(t);
+  const failed = await peer.event(member.member, "failed");
+  t.equal(failed.reason, "lease_lost");
+  await peer.event(member.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("without answered beats the agent stops its work, and takes new work once it is heard again", async (t) => {
+  peer.leaseMs = 7_000;
+  peer.beatIntervalMs = 1_000;
+  t.teardown(() => {
+    peer.leaseMs = 30_000;
+    peer.beatIntervalMs = 5_000;
+    peer.isDeaf = false;
+  });
+  await startAgent(t);
+  const member = node.member("stubborn-4", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  peer.isDeaf = true;
+  const from = Date.now();
+  await until("the end of the container", async () => (await node.runningContainers()).length === 0, 15_000);
+  t.ok(Date.now() - from < 9_500, `${Date.now() - from} ms after the last answer`);
+  peer.isDeaf = false;
+  t.equal((await peer.event(member.member, "failed")).reason, "lease_lost");
+  await peer.event(member.member, "released");
+  const next = node.member("crash-2", server, []);
+  peer.want(next);
+  await peer.event(next.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("nothing broke the contract", async (t) => {
+  t.strictSame(peer.violations, []);
+});
