@@ -19,7 +19,7 @@ import { TailLimit } from "./members/tail-limit.ts";
 import { BridgeNetwork } from "./network/bridge-network.ts";
 import { Uploader } from "./outputs/uploader.ts";
 import { Accelerators } from "./probes/accelerators.ts";
-import { inventoryDigest, readInventory } from "./probes/inventory.ts";
+import { inventoryDigest, readFirstInventory, readInventory } from "./probes/inventory.ts";
 import { nvidiaProbe } from "./probes/nvidia.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
@@ -34,8 +34,9 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const rootCert = readFileSync(config.rootCertFile, "utf8");
   const engine = new Docker({ socketPath: config.containerEngine.socket });
   const accelerators = new Accelerators([nvidiaProbe]);
-  const probe = () => readInventory({ ...config, containerEngine: config.containerEngine.kind, accelerators });
-  let inventory = await probe();
+  const probed = { ...config, containerEngine: config.containerEngine.kind, accelerators };
+  const onProbeError = (error: unknown) => log.error({ err: error }, "an accelerator's tool does not answer");
+  let inventory = await readFirstInventory(probed, onProbeError);
 
   const coordinator = await CoordinatorClient.connect(config.node, {
     servers: identity.natsUrl,
@@ -82,11 +83,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     while (!signal.aborted) {
       await sleep(PROBE_MS, undefined, { signal }).catch(() => undefined);
       try {
-        const found = await probe();
+        const found = await readInventory(probed);
         // An unchanged node keeps the very object that its registration told.
         if (inventoryDigest(found) !== inventoryDigest(inventory)) inventory = found;
       } catch (error) {
-        log.error({ err: error }, "an accelerator's tool does not answer");
+        onProbeError(error);
         inventory = { ...inventory, workers: inventory.workers.map((worker) => ({ ...worker, healthy: worker.kind === "cpu" })) };
       }
     }

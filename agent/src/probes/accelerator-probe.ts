@@ -10,6 +10,18 @@ export type Accelerator = Required<Pick<InventoryWorker, "model" | "memoryBytes"
 /** One vendor, one file. */
 export type AcceleratorProbe = {
   vendor: Accelerator["vendor"];
-  /** Null where the vendor's tool is not installed, which is a normal case. @throws when it is there and does not answer */
+  /** Null where the vendor's tool is not installed, which is a normal case. @throws ProbeFailedError when it is there and gives no whole answer */
   read(): Promise<Accelerator[] | null>;
 };
+
+/** A vendor's tool is there, but what it has can't be known: it fails, hangs, or says what is no description of its devices. */
+export class ProbeFailedError extends Error {
+  override readonly name = "ProbeFailedError";
+  readonly code = "probe_failed";
+  readonly tool: string;
+
+  constructor(tool: string, why: string, options?: ErrorOptions) {
+    super(`${tool} ${why}`, options);
+    this.tool = tool;
+  }
+}

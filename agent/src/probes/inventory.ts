@@ -3,7 +3,8 @@ import { statfsSync } from "node:fs";
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 import si from "systeminformation";
 import { layOutWorkers } from "../decisions/workers.ts";
-import type { Accelerators } from "./accelerators.ts";
+import { ProbeFailedError } from "./accelerator-probe.ts";
+import { Accelerators } from "./accelerators.ts";
 
 const MAX_TEXT = 255;
 
@@ -15,7 +16,7 @@ export type InventoryOptions = {
   accelerators: Accelerators;
 };
 
-/** What this node is and has. @throws when an accelerator's tool is there and does not answer */
+/** What this node is and has. @throws ProbeFailedError when an accelerator's tool is there and does not answer */
 export async function readInventory({
   node,
   cpuWorkers,
@@ -45,6 +46,20 @@ export async function readInventory({
     containerEngine,
     workers,
   };
+}
+
+/**
+ * The same for a start: a node whose tool does not answer offers nothing until it does, and what runs on it goes on.
+ * @param onError told of the tool
+ */
+export async function readFirstInventory(options: InventoryOptions, onError: (error: unknown) => void): Promise<Inventory> {
+  try {
+    return await readInventory(options);
+  } catch (error) {
+    if (!(error instanceof ProbeFailedError)) throw error;
+    onError(error);
+    return await readInventory({ ...options, cpuWorkers: 0, accelerators: new Accelerators([]) });
+  }
 }
 
 /** Of what only changes when the node does: free disk is told with every beat. */

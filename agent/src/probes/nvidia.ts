@@ -2,28 +2,40 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
-import { XMLParser } from "fast-xml-parser";
-import type { Accelerator, AcceleratorProbe } from "./accelerator-probe.ts";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { type Accelerator, type AcceleratorProbe, ProbeFailedError } from "./accelerator-probe.ts";
 
+const TOOL = "nvidia-smi";
 const TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const MAX_SAID_CHARS = 300;
 const MIB = 1024 * 1024;
 
 export const nvidiaProbe: AcceleratorProbe = {
   vendor: "nvidia",
   async read() {
+    let output: string;
     try {
-      const { stdout } = await promisify(execFile)("nvidia-smi", ["-q", "-x"], {
-        timeout: TIMEOUT_MS,
-        maxBuffer: MAX_OUTPUT_BYTES,
-      });
-      return parseNvidiaSmi(stdout);
+      ({ stdout: output } = await promisify(execFile)(TOOL, ["-q", "-x"], { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }));
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-      throw error;
+      if (codeOf(error) === "ENOENT") return null;
+      throw new ProbeFailedError(TOOL, whyFailed(error), { cause: error });
     }
+    return parseNvidiaSmi(output);
   },
 };
+
+/** The tool says what is wrong on its standard output: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver." */
+function whyFailed(error: unknown): string {
+  if (codeOf(error) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return `wrote more than ${MAX_OUTPUT_BYTES} bytes`;
+  if (error instanceof Error && "killed" in error && error.killed === true) return `did not end within ${TIMEOUT_MS / 1000} s`;
+  const said = error instanceof Error && "stdout" in error && typeof error.stdout === "string" ? error.stdout.trim() : "";
+  return `failed (${String(codeOf(error))}): ${said.slice(0, MAX_SAID_CHARS)}`;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
 
 type Node = { [name: string]: unknown };
 
@@ -35,15 +47,25 @@ const parser = new XMLParser({
 
 /**
  * A device in MIG mode is left out: its parts are devices of their own, which this release does not hand out.
- * @throws Error when a device lacks what makes it one; nothing is guessed
+ * @throws ProbeFailedError for what is not the whole answer, or lacks what makes a device one; nothing is guessed
  */
 export function parseNvidiaSmi(xml: string): Accelerator[] {
-  const gpus = asNode(asNode(parser.parse(xml))["nvidia_smi_log"])["gpu"];
-  if (gpus === undefined) return [];
-  return asList(gpus)
-    .map(asNode)
-    .filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled")
-    .map(readGpu);
+  const log = asNode(parse(xml)["nvidia_smi_log"]);
+  const gpus = asList(log["gpu"] ?? []).map(asNode);
+  if (gpus.length === 0 && text(log, "attached_gpus") !== "0")
+    throw new ProbeFailedError(TOOL, "neither lists devices nor says that there are none");
+  return gpus.filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled").map(readGpu);
+}
+
+/** The parser alone takes any text, and closes what was cut off. */
+function parse(xml: string): Node {
+  try {
+    const validity = XMLValidator.validate(xml);
+    if (validity !== true) throw new Error(validity.err.msg);
+    return asNode(parser.parse(xml));
+  } catch (error) {
+    throw new ProbeFailedError(TOOL, `wrote no XML: ${textOf(error).slice(0, MAX_SAID_CHARS)}`, { cause: error });
+  }
 }
 
 function readGpu(gpu: Node): Accelerator {
@@ -51,7 +73,7 @@ function readGpu(gpu: Node): Accelerator {
   const memoryBytes = mebibytes(text(gpu, "fb_memory_usage", "total"));
   const memoryInUseBytes = mebibytes(text(gpu, "fb_memory_usage", "used"));
   if (!/^GPU-[0-9a-f-]{36}$/i.test(device) || name === "" || memoryBytes === null || memoryInUseBytes === null)
-    throw new Error(`nvidia-smi describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`);
+    throw new ProbeFailedError(TOOL, `describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`);
   const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
   return {
     model: catalogueId(name),
@@ -107,4 +129,8 @@ function asNode(value: unknown): Node {
 
 function asList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [value];
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

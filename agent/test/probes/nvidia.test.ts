@@ -1,0 +1,171 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { Accelerators } from "../../src/probes/accelerators.ts";
+import { readFirstInventory } from "../../src/probes/inventory.ts";
+import { catalogueId, nvidiaProbe, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
+
+const MIB = 1024 * 1024;
+const fixture = (name: string): string => readFileSync(join(import.meta.dirname, "fixtures", `${name}.xml`), "utf8");
+
+t.test("recorded outputs of the real tool are read", (t) => {
+  t.strictSame(parseNvidiaSmi(fixture("a10g")), [
+    {
+      model: "a10g",
+      memoryBytes: 23_028 * MIB,
+      device: "GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94",
+      vendor: "nvidia",
+      healthy: true,
+      memoryInUseBytes: 22 * MIB,
+      computeProcesses: 0,
+    },
+  ]);
+  t.match(parseNvidiaSmi(fixture("tesla-t4")), [
+    { model: "t4", memoryBytes: 15_360 * MIB, computeProcesses: 1, memoryInUseBytes: 1_032 * MIB },
+  ]);
+  t.match(parseNvidiaSmi(fixture("rtx-3090-v12")), [{ model: "rtx_3090", memoryBytes: 24_576 * MIB, healthy: true }]);
+  t.match(parseNvidiaSmi(fixture("rtx-3080-v13")), [{ model: "rtx_3080", memoryBytes: 10_240 * MIB, healthy: true }]);
+  t.strictSame(parseNvidiaSmi(fixture("a100-sxm4-v12")), [], "a device in MIG mode is no worker of ours");
+  t.end();
+});
+
+t.test("the same device without MIG is one", (t) => {
+  const text = fixture("a100-sxm4-v12").replace("<current_mig>Enabled", "<current_mig>Disabled");
+  t.match(parseNvidiaSmi(text), [{ model: "a100_80gb", memoryBytes: 81_920 * MIB, healthy: true }]);
+  t.end();
+});
+
+t.test("several devices of one machine", (t) => {
+  const one = fixture("rtx-3090-v12");
+  const gpu = /<gpu id=[\s\S]*<\/gpu>/.exec(one)?.[0] ?? "";
+  const two = one
+    .replace("<attached_gpus>1", "<attached_gpus>2")
+    .replace("</gpu>", `</gpu>${gpu.replace("GPU-12345678", "GPU-87654321")}`);
+  t.strictSame(
+    parseNvidiaSmi(two).map(({ device }) => device.slice(0, 12)),
+    ["GPU-12345678", "GPU-87654321"],
+  );
+  t.end();
+});
+
+t.test("memory errors that could not be corrected, or a reset that is due, make it unhealthy", (t) => {
+  const healthy = fixture("a10g");
+  t.match(parseNvidiaSmi(healthy.replace("<dram_uncorrectable>0", "<dram_uncorrectable>2")), [{ healthy: false }]);
+  const due = fixture("rtx-3080-v13");
+  t.match(
+    parseNvidiaSmi(due.replace("</gpu>", "<gpu_reset_status><reset_required>Yes</reset_required></gpu_reset_status></gpu>")),
+    [{ healthy: false }],
+  );
+  t.end();
+});
+
+t.test("what is no description of a device is refused, never guessed", (t) => {
+  const whole = fixture("a10g");
+  t.throws(() => parseNvidiaSmi(whole.replace(/<uuid>.*<\/uuid>/, "<uuid>none</uuid>")), /is none/);
+  t.throws(() => parseNvidiaSmi(whole.replace("23028 MiB", "N/A")), /is none/);
+  t.throws(() => parseNvidiaSmi(whole.replace(/<product_name>.*<\/product_name>/, "")), /is none/);
+  t.strictSame(parseNvidiaSmi("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>"), []);
+  t.end();
+});
+
+t.test("product names lead to catalogue ids", (t) => {
+  for (const [name, id] of [
+    ["NVIDIA GeForce RTX 4090", "rtx_4090"],
+    ["NVIDIA GeForce RTX 5090", "rtx_5090"],
+    ["NVIDIA RTX 6000 Ada Generation", "rtx_6000_ada"],
+    ["NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000"],
+    ["NVIDIA L40S", "l40s"],
+    ["NVIDIA L4", "l4"],
+    ["NVIDIA A100-SXM4-80GB", "a100_80gb"],
+    ["NVIDIA A100 80GB PCIe", "a100_80gb"],
+    ["NVIDIA A100-PCIE-40GB", "a100_40gb"],
+    ["NVIDIA H100 80GB HBM3", "h100"],
+    ["NVIDIA H100 PCIe", "h100"],
+    ["NVIDIA H200", "h200"],
+    ["NVIDIA B200", "b200"],
+    ["Tesla V100-SXM2-16GB", "v100_16gb"],
+    ["Quadro RTX 8000", "rtx_8000"],
+    ["NVIDIA", "nvidia_gpu"],
+  ] as const)
+    t.equal(catalogueId(name), id, name);
+  t.end();
+});
+
+t.test("what is not the whole answer is refused with what is wrong with it", (t) => {
+  const whole = fixture("a10g");
+  const failed = { name: "ProbeFailedError", code: "probe_failed" };
+  for (const [what, text, why] of [
+    ["nothing", "", /wrote no XML/],
+    ["no XML", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", /wrote no XML/],
+    ["another document", "<html></html>", /neither lists devices/],
+    ["too deep", `<nvidia_smi_log>${"<a>".repeat(100_000)}${"</a>".repeat(100_000)}</nvidia_smi_log>`, /wrote no XML/],
+    ["devices that are not listed", whole.replace(/<gpu id=[\s\S]*<\/gpu>/, ""), /neither lists devices/],
+  ] as const) {
+    t.throws(() => parseNvidiaSmi(text), failed, what);
+    t.throws(() => parseNvidiaSmi(text), { message: why }, what);
+  }
+  // Cut off anywhere: in the middle of a tag, between two devices, before the last line.
+  for (let length = 0; length < whole.trimEnd().length; length += 97)
+    t.throws(() => parseNvidiaSmi(whole.slice(0, length)), failed, `${length} bytes`);
+  t.throws(() => parseNvidiaSmi(whole.trimEnd().slice(0, -1)), failed, "all but the last byte");
+  t.end();
+});
+
+t.test("many devices are read in no time", (t) => {
+  const gpu = /<gpu id=[\s\S]*<\/gpu>/.exec(fixture("a10g"))?.[0] ?? "";
+  const text = `<nvidia_smi_log><attached_gpus>200</attached_gpus>${gpu.repeat(200)}</nvidia_smi_log>`;
+  t.ok(text.length > 1_000_000);
+  const from = performance.now();
+  t.equal(parseNvidiaSmi(text).length, 200);
+  t.ok(performance.now() - from < 5_000);
+  t.end();
+});
+
+/** A tool of this name and script before all others. */
+function toolSaying(t: Test, script: string): void {
+  const path = process.env["PATH"];
+  t.teardown(() => {
+    process.env["PATH"] = path;
+  });
+  const dir = t.testdir({ "nvidia-smi": `#!/bin/sh\n${script}\n` });
+  chmodSync(join(dir, "nvidia-smi"), 0o755);
+  process.env["PATH"] = `${dir}:${path}`;
+}
+
+t.test("a tool that fails, floods or cuts itself short is told of, and nothing is offered", async (t) => {
+  for (const [what, script, why] of [
+    [
+      "fails",
+      "echo 'NVIDIA-SMI has failed because it could not communicate with the driver.'; exit 9",
+      /failed \(9\): NVIDIA-SMI has/,
+    ],
+    ["says nothing", "exit 0", /wrote no XML/],
+    ["floods", "yes '<gpu>'", /wrote more than 16777216 bytes/],
+    ["is killed", "echo '<?xml version=\"1.0\" ?><nvidia_smi_log>'; kill -9 $$", /failed/],
+    ["can't be run", "exec /nonexistent/interpreter", /failed \(127\)/],
+  ] as const)
+    await t.test(what, async (t) => {
+      toolSaying(t, script);
+      await t.rejects(nvidiaProbe.read(), { name: "ProbeFailedError", message: why });
+      const told: unknown[] = [];
+      const options = { node: "n", cpuWorkers: 4, dataDir: t.testdirName, containerEngine: "podman" };
+      const inventory = await readFirstInventory({ ...options, accelerators: new Accelerators([nvidiaProbe]) }, (error) =>
+        told.push(error),
+      );
+      t.strictSame(inventory.workers, [], "not even CPU slots, whose names the devices' would be");
+      t.equal(told.length, 1);
+    });
+  await t.test("answers", async (t) => {
+    toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
+    t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true }]);
+  });
+});
+
+t.test("a node without the tool has none of them", async (t) => {
+  const path = process.env["PATH"];
+  t.teardown(() => {
+    process.env["PATH"] = path;
+  });
+  process.env["PATH"] = "/nonexistent";
+  t.equal(await nvidiaProbe.read(), null);
+});
