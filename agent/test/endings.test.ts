@@ -130,6 +130,17 @@ t.test("a refusal that passes is asked again, one that stays fails the member wi
   await node.untilClean();
 });
 
+t.test("a coordinator that is killed while it completes an output is asked again by its next life", async (t) => {
+  await startAgent(t);
+  peer.silentOnce.add("output-complete");
+  const member = node.member("crash-8", server, []);
+  peer.want(member);
+  await peer.event(member.member, "released", 25_000);
+  t.match(await node.store.get(`logs/${member.member}-1.1/00000001`), /about to crash/);
+  peer.want();
+  await node.untilClean();
+});
+
 t.test("an image that is not there fails the member with what the engine said", async (t) => {
   await startAgent(t);
   const member = node.member("crash-5", server, []);

@@ -28,8 +28,6 @@ import { RefusedError } from "./refused-error.ts";
 const TIMEOUT_MS = 10_000;
 /** A beat that is answered later than the next one is due proves little. */
 const BEAT_TIMEOUT_MS = 4_000;
-/** Outputs complete only after the object store has put the parts together. */
-const COMPLETE_TIMEOUT_MS = 120_000;
 
 export type MemberRef = { member: string; fence: Fence };
 
@@ -99,8 +97,9 @@ export class CoordinatorClient {
     return this.#askUnderEpoch("output-parts", { ...member, upload, parts });
   }
 
+  /** Safe to ask again while the object store puts the parts together: the coordinator completes an upload once. */
   outputComplete(member: MemberRef, upload: string, etags: readonly string[]): Promise<OutputCompleteReply> {
-    return this.#askUnderEpoch("output-complete", { ...member, upload, etags }, COMPLETE_TIMEOUT_MS);
+    return this.#askUnderEpoch("output-complete", { ...member, upload, etags });
   }
 
   /** Published, never answered. */

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abortable } from "../abortable.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
+import { persist } from "../bus/persist.ts";
 import { transfer } from "../object-transfer.ts";
 
 const PARALLEL = 4;
@@ -68,7 +69,8 @@ export class Uploader {
     // All must have let go of the descriptor before the caller closes it.
     await Promise.allSettled(lanes);
     await Promise.all(lanes);
-    await abortable(this.#coordinator.outputComplete(member, upload, etags), signal);
+    // Asked again rather than waited for: a coordinator that was killed meanwhile never answers, and its next life knows the upload.
+    await persist(() => abortable(this.#coordinator.outputComplete(member, upload, etags), signal), signal);
   }
 
   async #putPart(target: { url: string; fresh: () => Promise<string> }, part: Part, signal: AbortSignal): Promise<string> {

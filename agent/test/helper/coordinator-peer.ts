@@ -69,6 +69,8 @@ export class CoordinatorPeer {
   isDeaf = false;
   /** The next answers to these verbs are this refusal, once each. */
   readonly refuseOnce = new Map<AgentVerb, string>();
+  /** The next requests of these verbs are taken and never answered, once each: the coordinator was killed over them. */
+  readonly silentOnce = new Set<AgentVerb>();
   /** These verbs are refused for a while, as by a store that is away. */
   readonly refuseAlways = new Set<AgentVerb>();
   readonly #pki: TestPki;
@@ -201,7 +203,7 @@ export class CoordinatorPeer {
       );
       return { ok: false, error: { code: "invalid_request", message: "not of the agreed shape" } };
     }
-    if (this.isDeaf) return null;
+    if (this.isDeaf || this.silentOnce.delete(verb)) return null;
     const refusal = this.refuseAlways.has(verb) ? "storage_unavailable" : this.refuseOnce.get(verb);
     this.refuseOnce.delete(verb);
     try {
