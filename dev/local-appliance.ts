@@ -70,10 +70,14 @@ export class LocalAppliance {
     return new LocalAppliance(root);
   }
 
+  get instance(): string {
+    const { instance } = JSON.parse(readFileSync(join(this.root, "etc", "appliance.json"), "utf8")) as { instance: string };
+    return instance;
+  }
+
   /** Docker-compatible socket of the appliance's own container engine. */
   get engineSocket(): string {
-    const { instance } = JSON.parse(readFileSync(join(this.root, "etc", "appliance.json"), "utf8")) as { instance: string };
-    return `/run/resontech/${instance}/podman/sock`;
+    return `/run/resontech/${this.instance}/podman/sock`;
   }
 
   /** Runs `install.sh` of the bundle; a second run on the same release changes nothing and takes seconds. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { hostState } from "./host-state.ts";
 import { buildBundle, describeBundle, LocalAppliance, reachableRoot, repository } from "./local-appliance.ts";
 import type { Phases } from "./phases.ts";
 
@@ -33,9 +34,13 @@ export class TestAppliance {
     return { RT_TEST_APPLIANCE: this.#appliance.root, RT_TEST_BUNDLE: this.#bundle };
   }
 
+  /** @throws when the uninstall leaves anything on this host, which is a failure of the run as any test's is */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
+    const { root, instance } = this.#appliance;
     await this.#appliance.uninstall();
+    const left = [...hostState(instance, root), ...(existsSync(root) ? [`folder ${root}`] : [])];
+    if (left.length > 0) throw new Error(`uninstall left something:\n  ${left.join("\n  ")}`);
   }
 }

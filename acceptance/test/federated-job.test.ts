@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { untilNothingIsLeft } from "../../dev/leftovers.ts";
 import { LocalAppliance } from "../../dev/local-appliance.ts";
 import { verifyAudit } from "../../dev/verify-audit.ts";
 import { Workstation } from "../../dev/workstation.ts";
@@ -12,23 +13,6 @@ if (!existsSync(join(root, "current"))) throw new Error("npm test starts the app
 const appliance = LocalAppliance.at(root);
 
 type Status = { healthy: boolean; parts: { name: string; phase: string }[] };
-
-function leftovers(): string[] {
-  const lines = execFileSync(
-    "podman",
-    ["--url", `unix://${appliance.engineSocket}`, "ps", "-a", "--filter", "label=tech.reson.member", "--format", "{{.Names}}"],
-    { encoding: "utf8" },
-  );
-  const mounts = readFileSync("/proc/self/mounts", "utf8")
-    .split("\n")
-    .filter((line) => line.includes(`${root}/data/agent/members/`));
-  return [...lines.split("\n").filter((line) => line !== ""), ...mounts];
-}
-
-async function untilNothingIsLeft(): Promise<string[]> {
-  for (let tries = 0; tries < 60 && leftovers().length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 500));
-  return leftovers();
-}
 
 t.test("every part of the installed appliance is healthy", async (t) => {
   const status = JSON.parse(await appliance.command(["status", "--json"])) as Status;
@@ -58,7 +42,7 @@ t.test(
     t.equal(job.accuracyByRound.length, 3);
     t.ok((job.accuracyByRound[2] ?? 0) > (job.accuracyByRound[0] ?? 1), job.accuracyByRound.join(" → "));
     t.ok((await workstation.evaluate()) > 0.85);
-    t.same(await untilNothingIsLeft(), []);
+    t.same(await untilNothingIsLeft(appliance), []);
     const verdicts = await verifyAudit(appliance, work, bundle);
     t.equal(verdicts["SIGNATURE"], "PASS");
     t.equal(verdicts["INTEGRITY"], "PASS");
@@ -74,7 +58,7 @@ t.test("an exception in the user's training ends the job as FAILED with the trac
   t.equal(last?.["state"], "FAILED");
   t.match(JSON.stringify(last), /the label column is missing/);
   t.match(JSON.stringify(last), /user_exception/);
-  t.same(await untilNothingIsLeft(), []);
+  t.same(await untilNothingIsLeft(appliance), []);
 });
 
 t.test("a running job that is cancelled ends and leaves nothing", async (t) => {
@@ -88,7 +72,7 @@ t.test("a running job that is cancelled ends and leaves nothing", async (t) => {
   );
   t.equal(events.at(-1)?.["state"], "FAILED");
   t.match(JSON.stringify(events.at(-1)), /CANCELLED/);
-  t.same(await untilNothingIsLeft(), []);
+  t.same(await untilNothingIsLeft(appliance), []);
 });
 
 t.test("credentials and the private parts of the configuration are closed to others", async (t) => {

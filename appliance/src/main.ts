@@ -1,15 +1,19 @@
 /** The `appliance` command: everything that an operator does on the box. Root alone. */
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { exportAudit } from "./commands/audit-export.ts";
+import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
+import { showRoot } from "./commands/show-root.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
 import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
+import { prepare } from "./first-boot/prepare.ts";
+import { Layout } from "./layout.ts";
 import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
@@ -22,10 +26,11 @@ const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
 const program = new Command("appliance")
   .description("Operates the sovereign appliance of this host.")
   .option("--root <dir>", "install root", defaultRoot)
-  .showHelpAfterError()
+  .exitOverride()
+  .showHelpAfterError("(--help lists all commands)")
   .addHelpText(
     "after",
-    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance stop\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 running but not healthy or not running.",
+    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance stop\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
@@ -130,6 +135,14 @@ image
     );
     process.stdout.write(`${reference}\n`);
   });
+image
+  .command("check")
+  .description("ask the running registry for every image of the release; prints what it does not serve")
+  .action(async () => {
+    const checked = await checkImages(openContext(root()));
+    print(checked);
+    if (checked.unserved.length > 0) process.exitCode = 3;
+  });
 
 program
   .command("audit")
@@ -143,28 +156,47 @@ program
 
 program
   .command("ca")
-  .description("path of the root certificate that clients trust")
-  .action(() => {
-    process.stdout.write(`${openContext(root()).layout.rootCert}\n`);
+  .description("the appliance's own certificate authority")
+  .command("show")
+  .description("the root certificate that clients must trust: its file, fingerprint and life")
+  .option("--json", "one JSON line", false)
+  .action((options: { json: boolean }) => {
+    const shown = showRoot(openContext(root()).layout.rootCert);
+    if (options.json) print(shown);
+    else for (const [name, value] of Object.entries(shown)) process.stdout.write(`${name.padEnd(12)} ${value}\n`);
   });
 
-for (const verb of ["resume", "uninstall"] as const) {
-  program
-    .command(verb)
-    .description(
-      verb === "resume" ? "go on with an install that was broken off" : "stop and remove everything that the install made",
-    )
-    .option("--yes", "do not ask", false)
-    .action(async (options: { yes: boolean }) => {
-      process.exitCode = await runInstaller(root(), [verb, "--root", root(), ...(options.yes ? ["--yes"] : [])]);
-    });
-}
+program
+  .command("prepare")
+  .description("make folders, certificates, secrets and configuration as each start does; what is there stays")
+  .action(() => prepare(openContext(root())));
+
+program
+  .command("resume")
+  .description("go on with an install that was broken off")
+  .action(async () => {
+    process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
+  });
+
+program
+  .command("uninstall")
+  .description("stop and remove everything that the install made, all data and the audit log included")
+  .option("--yes", "do not ask", false)
+  .action(async ({ yes }: { yes: boolean }) => {
+    process.exitCode = await runInstaller(new Layout(root(), "-"), ["uninstall", "--root", root(), ...(yes ? ["--yes"] : [])]);
+  });
 
 try {
   await program.parseAsync();
 } catch (error) {
+  process.exitCode = explain(error);
+}
+
+function explain(error: unknown): number {
+  // Commander has said it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
   const hint = error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
   say(`appliance: ${code}${error instanceof Error ? error.message : String(error)}${hint}`);
-  process.exitCode = 1;
+  return 1;
 }

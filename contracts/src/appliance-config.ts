@@ -17,10 +17,10 @@ export const ApplianceConfig = Type.Object(
     appliance: Slug,
     customer: Slug,
     uidBase: Type.Integer({ minimum: 1000, maximum: 4_000_000_000, default: 64100 }),
-    /** Address that the perimeter ports bind to. */
-    address: Type.String({ maxLength: 64 }),
+    /** IPv4 address that the perimeter ports bind to. */
+    address: Type.String({ pattern: "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$" }),
     /** The one name that clients, agents and coordinator all resolve to `address`; URLs are signed for it. */
-    name: Type.String({ maxLength: 253 }),
+    name: Type.String({ maxLength: 253, pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$" }),
     ports: Type.Object(
       {
         api: Port,

@@ -1,9 +1,9 @@
 """Submit the digits job, follow it, fetch its model: all through the public `resontech` client, 0.3.0 or 0.2.1.
 
-usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N]
+usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N] [--detach]
 
 The environment is the `[sdk quickstart]` block of the appliance's `data/credentials.txt`. Prints one JSON object a line; the last has
-`state` and `accuracyByRound`, and DIR/checkpoint.pt is the trained global model.
+`state` and `accuracyByRound`, and DIR/checkpoint.pt is the trained global model. With `--detach` it ends once the job is accepted.
 """
 
 import argparse
@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default=time.strftime("digits-%Y%m%d-%H%M%S"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--detach", action="store_true")
     arguments = parser.parse_args()
 
     sdk = ResonTech(
@@ -49,6 +50,8 @@ def main() -> int:
         **worker_selection(sdk),
     )
     tell(id=job.id, state=job.state.value)
+    if arguments.detach:
+        return 0
 
     state = follow(sdk, job.id)
     prefix = f"jobs/{arguments.name}/"

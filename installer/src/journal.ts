@@ -1,41 +1,101 @@
 /** The journal: a line, synced, before each step and after it. An install that was broken off goes on from it; uninstall replays the ledger. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { InstallRequest } from "./request.ts";
+import { syncPath } from "./sync-path.ts";
 
-export type JournalLine =
+const closed = { additionalProperties: false } as const;
+const at = Type.String();
+
+const JournalLine = Type.Union([
   /** One run for one release and one configuration; a resume must match both. */
-  | { kind: "begin"; release: string; configuration: string; at: string }
-  | { kind: "step"; step: string; state: "started" | "done"; at: string }
-  /** Something outside the root that uninstall must take back. */
-  | { kind: "owns"; what: "unit" | "file" | "folder"; path: string; at: string };
+  Type.Object(
+    { kind: Type.Literal("begin"), release: Type.String(), configuration: Type.String(), request: InstallRequest, at },
+    closed,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("step"),
+      step: Type.String(),
+      state: Type.Union([Type.Literal("started"), Type.Literal("done")]),
+      at,
+    },
+    closed,
+  ),
+  /**
+   * The ledger: what is about to be made outside the root's own folders, for uninstall to take back. `folder` goes when it is empty, `tree`
+   * with all that is in it; a `unit` is named by the instance.
+   */
+  Type.Object(
+    {
+      kind: Type.Literal("owns"),
+      what: Type.Union([Type.Literal("folder"), Type.Literal("tree"), Type.Literal("file"), Type.Literal("unit")]),
+      path: Type.String(),
+      at,
+    },
+    closed,
+  ),
+]);
+type JournalLine = Static<typeof JournalLine>;
+type Unstamped<L> = L extends JournalLine ? Omit<L, "at"> : never;
+export type Owned = Extract<JournalLine, { kind: "owns" }>;
+
+/** A line in the middle can't be read: the journal was changed, and what it says of this host can't be trusted. */
+export class JournalDamagedError extends Error {
+  readonly code = "journal_damaged";
+}
+
+export const journalFile = (root: string): string => join(root, "journal", "journal.jsonl");
 
 export class Journal {
   readonly file: string;
-  #lines: JournalLine[];
+  readonly #lines: JournalLine[];
 
+  /** Reads it; writes nothing. @throws JournalDamagedError */
   constructor(root: string) {
-    this.file = join(root, "journal", "journal.jsonl");
+    this.file = journalFile(root);
     this.#lines = existsSync(this.file) ? readLines(this.file) : [];
   }
 
-  get lines(): readonly JournalLine[] {
-    return this.#lines;
-  }
-
-  /** Steps of the last begun run that are done. */
+  /** Steps of the last begun run that are done; one that was started again since is not. */
   get doneSteps(): ReadonlySet<string> {
     const from = this.#lines.findLastIndex((line) => line.kind === "begin");
-    return new Set(
-      this.#lines.slice(Math.max(0, from)).flatMap((line) => (line.kind === "step" && line.state === "done" ? [line.step] : [])),
-    );
+    const done = new Set<string>();
+    for (const line of this.#lines.slice(Math.max(0, from))) {
+      if (line.kind !== "step") continue;
+      if (line.state === "done") done.add(line.step);
+      else done.delete(line.step);
+    }
+    return done;
   }
 
   get lastBegin(): Extract<JournalLine, { kind: "begin" }> | null {
     return this.#lines.findLast((line) => line.kind === "begin") ?? null;
   }
 
-  append(line: JournalLine): void {
+  /** What each run was asked for, newest first. */
+  get requests(): readonly InstallRequest[] {
+    return this.#lines.flatMap((line) => (line.kind === "begin" ? [line.request] : [])).toReversed();
+  }
+
+  /** The ledger, newest first. */
+  get owned(): readonly Owned[] {
+    return this.#lines.filter((line) => line.kind === "owns").toReversed();
+  }
+
+  /** Names in the ledger what is about to be made, once. */
+  own(what: Owned["what"], path: string): void {
+    if (!this.#lines.some((line) => line.kind === "owns" && line.what === what && line.path === path))
+      this.append({ kind: "owns", what, path });
+  }
+
+  /** Durable when it returns. */
+  append(unstamped: Unstamped<JournalLine>): void {
+    const line: JournalLine = { ...unstamped, at: new Date().toISOString() };
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    cutTornLine(this.file);
     const fd = openSync(this.file, "a", 0o600);
     try {
       writeSync(fd, `${JSON.stringify(line)}\n`);
@@ -43,20 +103,31 @@ export class Journal {
     } finally {
       closeSync(fd);
     }
+    if (this.#lines.length === 0) syncPath(dirname(this.file));
     this.#lines.push(line);
   }
 }
 
-/** A last line that a crash cut short was never acted upon and is dropped. */
+/** What a crash cut short was never acted upon: the next line must not be glued to it. */
+function cutTornLine(file: string): void {
+  if (!existsSync(file)) return;
+  const bytes = readFileSync(file);
+  const whole = bytes.lastIndexOf(0x0a) + 1;
+  if (whole < bytes.length) truncateSync(file, whole);
+}
+
 function readLines(file: string): JournalLine[] {
-  const lines: JournalLine[] = [];
-  for (const text of readFileSync(file, "utf8").split("\n")) {
-    if (text === "") continue;
+  const texts = readFileSync(file, "utf8").split("\n");
+  // After the last line break there is nothing, or a line that a crash cut short.
+  texts.pop();
+  return texts.map((text, index) => {
+    let line: unknown;
     try {
-      lines.push(JSON.parse(text) as JournalLine);
+      line = JSON.parse(text);
     } catch {
-      break;
+      line = null;
     }
-  }
-  return lines;
+    if (Value.Check(JournalLine, line)) return line;
+    throw new JournalDamagedError(`line ${index + 1} of ${file} is not the installer's`);
+  });
 }

@@ -1,44 +1,62 @@
 /** The installer: run by install.sh from a verified medium, and by the `appliance` command for `resume` and `uninstall`. */
-import { Command } from "commander";
+import { resolve } from "node:path";
+import { Command, CommanderError } from "commander";
 import { install } from "./install.ts";
-import { addInstallOptions, DEFAULT_ROOT, type InstallFlags } from "./options.ts";
+import { addInstallOptions, applyAnswers, DEFAULT_ROOT, type InstallFlags, toRequest } from "./options.ts";
+import { resume } from "./resume.ts";
 import { say } from "./say.ts";
-import { applianceCommand } from "./steps/appliance-command.ts";
 import { uninstall } from "./uninstall.ts";
 
-const program = new Command("installer")
+// What is installed must be readable by the users that run it, whatever the caller's mask is.
+process.umask(0o022);
+
+const EXIT = { failed: 1, usage: 2, refused: 3 } as const;
+
+const program = new Command("install.sh")
   .description("Installs and removes the sovereign appliance, from a bundle alone.")
-  .showHelpAfterError();
+  .exitOverride()
+  .showHelpAfterError("(--help lists all options)")
+  .addHelpText("after", "\nExit codes: 0 done, 1 failed (run it again to go on), 2 wrong usage, 3 the bundle was refused.");
 
 addInstallOptions(program.command("install").description("verify, show the plan, install"))
+  .hook("preAction", (command) => applyAnswers(command))
   .addHelpText(
     "after",
-    "\nExamples:\n  sh install.sh --name gpu.hospital.example --address 10.1.2.3 --customer hospital\n  sh install.sh --dry-run",
+    "\nExamples:\n  sh install.sh --name gpu.hospital.example --address 10.1.2.3 --customer hospital\n  sh install.sh --answers site.json --yes\n  sh install.sh --dry-run\n  sh install.sh resume\n  sh install.sh uninstall --root /opt/resontech",
   )
-  .action((flags: InstallFlags) => install(flags));
+  .action((flags: InstallFlags) => install(toRequest(flags), flags));
 
 program
   .command("resume")
-  .description("start again what an installed release runs")
+  .description("go on with an install that was broken off, from the same bundle with the same choices")
   .option("--root <dir>", "install root", DEFAULT_ROOT)
-  .option("--yes", "do not ask", false)
-  .action(async (options: { root: string }) => {
-    await applianceCommand(options.root, ["start"]);
-  });
+  .option("--bundle <dir>", "the bundle folder, when it lies elsewhere by now")
+  .action((options: { root: string; bundle?: string }) => resume(resolve(options.root), options.bundle));
 
 program
   .command("uninstall")
-  .description("stop and remove everything that the install made")
+  .description("stop and remove everything that the install made, all data and the audit log included")
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--yes", "do not ask", false)
-  .action((options: { root: string; yes: boolean }) => uninstall(options.root, options.yes));
+  .action((options: { root: string; yes: boolean }) => uninstall(resolve(options.root), options));
 
 try {
   await program.parseAsync();
 } catch (error) {
+  process.exitCode = explain(error);
+}
+
+function explain(error: unknown): number {
+  // Commander has said it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
-  const refused = code === "bundle_refused";
-  say(`install: ${refused ? "refused: " : ""}${error instanceof Error ? error.message : String(error)} [${code}]`);
-  if (refused) say("  what to do: copy the bundle again and compare it with its source\nNothing on this host was changed.");
-  process.exitCode = refused ? 3 : 1;
+  const message = error instanceof Error ? error.message : String(error);
+  if (code === "bundle_refused") {
+    say(`install: refused: ${message}`);
+    say("  what to do: copy the bundle again and compare it with its source\nNothing on this host was changed.");
+    return EXIT.refused;
+  }
+  say(`install: ${message} [${code}]`);
+  if (error instanceof Error && "hint" in error) say(`  what to do: ${String(error.hint)}`);
+  return code === "option_invalid" ? EXIT.usage : EXIT.failed;
 }

@@ -1,12 +1,16 @@
-/** What the operator may choose, as flags of install.sh; the help text is made from these. */
-import { createHash } from "node:crypto";
+/** What the operator may choose: flags of install.sh, or the same names in an answers file; the help text is made from these. */
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
+import { resolve } from "node:path";
+import { ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import type { Command } from "commander";
+import { Value } from "typebox/value";
+import { InstallRequest } from "./request.ts";
 
 export type InstallFlags = {
   bundle: string;
   key: string;
+  answers?: string;
   root: string;
   instance: string;
   name: string;
@@ -16,40 +20,39 @@ export type InstallFlags = {
   node: string;
   cpuWorkers?: string;
   username: string;
-  keyKind: "live" | "dev";
-  engine: "podman" | "docker";
+  keyKind: string;
+  engine: string;
   uidBase: string;
   bucketQuotaGib: string;
   yes: boolean;
   dryRun: boolean;
-  portApi: string;
-  portS3: string;
-  portRegistry: string;
-  portNats: string;
-  portKeycloak: string;
-  portKeycloakManagement: string;
-  portPostgres: string;
-};
+} & Record<PortFlag, string>;
+
+type PortFlag = `port${Capitalize<keyof typeof DEFAULT_PORTS>}`;
+
+/** An option is missing, unknown or can't be used; `message` names it. */
+export class OptionInvalidError extends Error {
+  readonly code = "option_invalid";
+}
 
 export const DEFAULT_ROOT = "/opt/resontech";
+/** It stands in a systemd unit, in configuration files of engines and in socket names, whose quoting differs. */
+const ROOT_FORM = /^\/[A-Za-z0-9._/-]{1,160}$/;
+
+const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 export function addInstallOptions(command: Command): Command {
-  const slug =
-    hostname()
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9-]/g, "-")
-      .replaceAll(/^-+|-+$/g, "")
-      .slice(0, 40) || "node";
   command
     .requiredOption("--bundle <dir>", "the bundle folder (install.sh gives it)")
     .requiredOption("--key <file>", "PEM of the bundle's public key (install.sh gives it)")
+    .option("--answers <file>", 'JSON object of these options, e.g. {"name":"gpu.example","cpu-workers":4}; flags win')
     .option("--root <dir>", "where to install", DEFAULT_ROOT)
     .option("--instance <slug>", "name of this appliance on this host", "default")
     .option("--name <name>", "the one DNS name that clients and nodes use", "localhost")
     .option("--address <ip>", "address of the perimeter", "127.0.0.1")
     .option("--appliance <slug>", "appliance label in the audit log's origin", "appliance")
     .option("--customer <slug>", "customer label in the audit log's origin", "customer")
-    .option("--node <slug>", "name of this host as a node", slug)
+    .option("--node <slug>", "name of this host as a node", hostSlug())
     .option("--cpu-workers <n>", "slots on this host when it has no accelerator (default: one per core)")
     .option("--username <name>", "login of the first user", "admin")
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")
@@ -58,14 +61,66 @@ export function addInstallOptions(command: Command): Command {
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false);
-  for (const [name, port] of Object.entries(DEFAULT_PORTS)) {
-    command.option(`--port-${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <n>`, "", String(port));
-  }
+  for (const [name, port] of Object.entries(DEFAULT_PORTS))
+    command.option(`--port-${dashed(name)} <n>`, `port of ${dashed(name)}`, String(port));
   return command;
 }
 
-/** The configuration that the flags describe. */
-export function toConfig(flags: InstallFlags): ApplianceConfig {
+/**
+ * Takes what the answers file says for every option that the command line left at its default.
+ *
+ * @throws OptionInvalidError naming an option that there is not, or that is no text, number or boolean
+ */
+export function applyAnswers(command: Command): void {
+  const file: unknown = command.getOptionValue("answers");
+  if (typeof file !== "string") return;
+  let answers: unknown;
+  try {
+    answers = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new OptionInvalidError(`--answers ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof answers !== "object" || answers === null || Array.isArray(answers))
+    throw new OptionInvalidError(`--answers ${file}: it must be one JSON object`);
+  const never = new Set(["bundle", "key", "answers"]);
+  for (const [name, value] of Object.entries(answers) as [string, unknown][]) {
+    const option = command.options.find((candidate) => candidate.long === `--${name}`);
+    if (option === undefined || never.has(name)) throw new OptionInvalidError(`--answers ${file}: there is no option ${name}`);
+    const isFlag = option.isBoolean();
+    if (isFlag ? typeof value !== "boolean" : typeof value !== "string" && typeof value !== "number")
+      throw new OptionInvalidError(`--answers ${file}: ${name} must be ${isFlag ? "true or false" : "a text or a number"}`);
+    const key = option.attributeName();
+    if (command.getOptionValueSource(key) === "cli") continue;
+    command.setOptionValueWithSource(key, isFlag ? value : String(value), "config");
+  }
+}
+
+/** @throws OptionInvalidError naming the first option that can't be used */
+export function toRequest(flags: InstallFlags): InstallRequest {
+  const root = resolve(flags.root);
+  if (!ROOT_FORM.test(root))
+    throw new OptionInvalidError(`--root ${root}: it must be a path of at most 160 letters, digits and . _ - /`);
+  const config = toConfig(flags);
+  const wrong = Value.Errors(ApplianceConfig, config)[0];
+  if (wrong !== undefined) throw new OptionInvalidError(`--${flagOf(wrong.instancePath)}: ${wrong.message}`);
+  if (!isConfig(config)) throw new OptionInvalidError("the options describe no configuration");
+  const { username } = flags;
+  if (!isUsername(username))
+    throw new OptionInvalidError(
+      `--username ${flags.username}: 2 to 32 lower-case letters, digits and . _ -, a letter first, a letter or digit last`,
+    );
+  return { bundle: resolve(flags.bundle), keyPem: readFileSync(flags.key, "utf8"), root, username, config };
+}
+
+function isUsername(text: string): boolean {
+  return Value.Check(InstallRequest.properties.username, text);
+}
+
+function isConfig(value: unknown): value is ApplianceConfig {
+  return Value.Check(ApplianceConfig, value);
+}
+
+function toConfig(flags: InstallFlags): unknown {
   return {
     formatVersion: 1,
     instance: flags.instance,
@@ -83,13 +138,27 @@ export function toConfig(flags: InstallFlags): ApplianceConfig {
       keycloakManagement: Number(flags.portKeycloakManagement),
       postgres: Number(flags.portPostgres),
     },
-    containerEngine: flags.engine === "podman" ? { kind: "podman" } : { kind: "docker", socket: "/var/run/docker.sock" },
+    containerEngine: flags.engine === "docker" ? { kind: "docker", socket: "/var/run/docker.sock" } : { kind: flags.engine },
     agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
     keyKind: flags.keyKind,
     bucketQuotaBytes: Number(flags.bucketQuotaGib) * 1024 ** 3,
   };
 }
 
-export function digestOf(config: ApplianceConfig): string {
-  return createHash("sha256").update(JSON.stringify(config)).digest("hex");
+/** `/ports/keycloakManagement` → `port-keycloak-management`: the flag behind a key of the configuration. */
+function flagOf(path: string): string {
+  const [first = "", second = ""] = path.slice(1).split("/");
+  if (first === "ports") return `port-${dashed(second)}`;
+  if (first === "containerEngine") return "engine";
+  if (first === "agent") return dashed(second);
+  return first === "bucketQuotaBytes" ? "bucket-quota-gib" : dashed(first);
+}
+
+function hostSlug(): string {
+  const slug = hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, "-")
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, "");
+  return slug === "" ? "node" : slug;
 }

@@ -1,87 +1,124 @@
-/** Takes back everything that the install made: parts, containers, mounts, networks, sockets, unit, files. Safe to repeat. */
+/**
+ * Takes back everything that the install made: parts, containers, mounts, networks, firewall, and then what the ledger names, newest first.
+ * It may be broken off and repeated: what it needs to know stands in the journal, and the journal goes last.
+ */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
-import { Journal } from "./journal.ts";
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
+import { isManagedBySystemd, systemctl, unitFile, unitName } from "@resontech/appliance/systemd-unit";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { confirm } from "./confirm.ts";
+import { Journal, journalFile, type Owned } from "./journal.ts";
+import { removeContainers } from "./remove-containers.ts";
 import { say } from "./say.ts";
 import { applianceCommand } from "./steps/appliance-command.ts";
-import { removeUnit } from "./steps/systemd-unit.ts";
+import { discardHalfMade, removeRoot, ROOT_ENTRIES } from "./steps/root-folder.ts";
 
 /** The folder is no install of ours; nothing in it is touched. */
 export class NotInstalledError extends Error {
   readonly code = "not_installed";
+  readonly hint = "name the install root with --root";
 }
 
-export async function uninstall(rootFlag: string, yes: boolean): Promise<void> {
-  const root = resolve(rootFlag);
-  const journal = new Journal(root);
-  if (journal.lastBegin === null) throw new NotInstalledError(`${root} has no journal of an install; nothing was touched`);
-  if (!yes) {
-    if (!process.stdin.isTTY) throw new Error(`this removes ${root} with all data and the audit log: add --yes to agree`);
-    const prompt = createInterface({ input: process.stdin, output: process.stderr });
-    const answer = await prompt.question(`remove ${root} with all its data and its audit log? Type the folder's name to agree: `);
-    prompt.close();
-    if (answer.trim() !== root) throw new Error("not agreed to; nothing was touched");
+/** All files are gone, but something else may be left; each was shown. */
+export class UninstallIncompleteError extends Error {
+  readonly code = "uninstall_incomplete";
+  readonly hint = "end or remove by hand what is named above; everything else is gone";
+}
+
+/** @throws NotInstalledError, NotConfirmedError, AlreadyRunningError, ApplianceFailedError, UninstallIncompleteError */
+export async function uninstall(root: string, mode: { yes: boolean }): Promise<void> {
+  if (!existsSync(journalFile(root))) {
+    if (!discardHalfMade(root)) throw new NotInstalledError(`${root} has no journal of an install; nothing was touched`);
+    say("nothing is left");
+    return;
   }
-  const instance = instanceOf(root);
-  for (const line of journal.lines.toReversed()) if (line.kind === "owns" && line.what === "unit") removeUnit(line.path);
+  if (!mode.yes) {
+    const typed = new RegExp(`^${root.replaceAll(".", "\\.")}$`);
+    await confirm(`remove ${root} with all its data and its audit log? Type the folder's name to agree: `, typed);
+  }
+  using _lock = takeExclusiveLock(join(root, "journal", "lock"), "an install or another uninstall");
+  const { owned, requests } = new Journal(root);
   if (existsSync(join(root, "current"))) {
     say("stopping every part");
     await applianceCommand(root, ["stop"]);
   }
-  endContainers(root, instance);
-  unmountBelow(root);
-  unmountBelow(join("/run/resontech", instance));
-  dropFirewall(instance);
+  const problems = distinct(requests.map(({ config }) => config)).flatMap((config) => takeDown(root, config));
+
   say(`removing ${root}`);
-  rmSync(join("/run/resontech", instance), { recursive: true, force: true });
-  // The journal goes last: an uninstall that is broken off can be repeated.
-  for (const part of ["current", "releases", "blobs", "data", "log", "etc"])
-    rmSync(join(root, part), { recursive: true, force: true });
-  rmSync(root, { recursive: true, force: true });
-  say("nothing is left");
+  // `current` first: what is half removed must not be started.
+  for (const entry of ["current", ...ROOT_ENTRIES])
+    if (entry !== "journal") rmSync(join(root, entry), { recursive: true, force: true });
+  for (const line of owned) if (line.what !== "folder") takeBack(line);
+  removeIfEmpty("/run/resontech");
+  const folders = owned.flatMap(({ what, path }) => (what === "folder" ? [path] : []));
+  for (const folder of folders) removeIfEmpty(folder);
+  removeRoot(root, new Set(folders));
+  const stays = existsSync(root) ? readdirSync(root) : [];
+  if (stays.length > 0) say(`${root} holds files that the install did not make, which stay: ${stays.join(", ")}`);
+  if (problems.length > 0) throw new UninstallIncompleteError(`not everything could be ended: ${problems.join("; ")}`);
+  if (stays.length === 0) say("nothing is left");
 }
 
-function instanceOf(root: string): string {
-  const file = join(root, "etc", "appliance.json");
-  if (!existsSync(file)) return "default";
-  const config: unknown = JSON.parse(readFileSync(file, "utf8"));
-  return typeof config === "object" && config !== null && "instance" in config ? String(config.instance) : "default";
+/** An install that was begun again with other choices may have left something of the first. */
+function distinct(configs: readonly ApplianceConfig[]): readonly ApplianceConfig[] {
+  return [...new Map(configs.map((config) => [JSON.stringify(config), config])).values()];
 }
 
-/** Job containers outlive the engine's service; their monitors are known by the root in their arguments. */
-function endContainers(root: string, instance: string): void {
-  const storage = join(root, "data", "podman", "storage");
-  if (!existsSync(storage)) return;
-  const env = {
-    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    HOME: join(root, "data", "podman", "home"),
-    XDG_RUNTIME_DIR: join("/run/resontech", instance, "podman"),
-    CONTAINERS_CONF: join(root, "data", "podman", "containers.conf"),
-    CONTAINERS_STORAGE_CONF: join(root, "data", "podman", "storage.conf"),
-    CONTAINERS_REGISTRIES_CONF: join(root, "data", "podman", "registries.conf"),
-  };
-  for (const args of [
-    ["rm", "--all", "--force", "--time=5"],
-    ["network", "prune", "--force"],
-  ]) {
-    try {
-      execFileSync("podman", args, { env, stdio: "ignore", timeout: 120_000 });
-    } catch (error) {
-      say(`  podman ${args[0] ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+/** Ends what is no file. @returns what could not be ended */
+function takeDown(root: string, config: ApplianceConfig): string[] {
+  const problems = removeContainers(root, config);
+  for (const folder of [root, join("/run/resontech", config.instance)]) unmountBelow(folder);
+  dropFirewall(config.instance);
+  return problems;
+}
+
+function takeBack({ what, path }: Owned): void {
+  switch (what) {
+    case "unit":
+      if (isManagedBySystemd(path)) systemctl("disable", "--now", unitName(path));
+      removeFile(unitFile(path));
+      if (existsSync("/run/systemd/system")) systemctl("daemon-reload");
+      return;
+    case "file":
+      removeFile(path);
+      return;
+    case "tree":
+      rmSync(path, { recursive: true, force: true });
+      return;
+    case "folder":
+      removeIfEmpty(path);
+  }
+}
+
+/** With what a write that was cut left beside it. */
+function removeFile(file: string): void {
+  for (const path of [file, `${file}.part`]) rmSync(path, { force: true });
+}
+
+/** A folder that somebody else uses by now is not ours to remove. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTEMPTY"))) throw error;
   }
 }
 
 function unmountBelow(folder: string): void {
   const points = readFileSync("/proc/self/mounts", "utf8")
     .split("\n")
-    .map((line) => (line.split(" ")[1] ?? "").replaceAll("\\040", " "))
+    .map((line) => unescape(line.split(" ")[1] ?? ""))
     .filter((point) => point.startsWith(`${folder}/`))
     .sort()
     .reverse();
   for (const point of points) execFileSync("umount", ["--detach-loop", point]);
+}
+
+/** The kernel writes blank, tab, line break and backslash as three octal digits. */
+function unescape(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)));
 }
 
 function dropFirewall(instance: string): void {

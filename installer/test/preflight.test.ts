@@ -1,31 +1,36 @@
 import t from "tap";
-import { check, type HostFacts, TOOLS, type Wanted } from "../src/preflight/checks.ts";
+import { check, type HostFacts, toolsFor, type Wanted } from "../src/preflight/checks.ts";
+import { immutableChange } from "../src/preflight/immutable-change.ts";
+import { config } from "./helper/request.ts";
 
+const GIB = 1024 ** 3;
+const disk = { path: "/opt", freeBytes: 100 * GIB, freeInodes: 1_000_000, neededBytes: 5 * GIB, neededInodes: 200_000 };
 const good: HostFacts = {
   platform: "linux",
   arch: "x64",
   kernel: "6.1.0-18-amd64",
   uid: 0,
-  memoryBytes: 16 * 1024 ** 3,
+  memoryBytes: 16 * GIB,
   cpuCount: 8,
-  freeBytes: 100 * 1024 ** 3,
-  tools: Object.fromEntries([...Object.keys(TOOLS), "podman"].map((tool) => [tool, true])),
+  disks: [disk],
+  tools: Object.fromEntries(Object.keys(toolsFor("podman")).map((tool) => [tool, true])),
   portsInUse: [],
+  rootState: "free",
   closedParent: null,
+  instanceIsTaken: false,
   rootIsNoexec: false,
   hasCgroups: true,
   hasLoopDevices: true,
+  hasOverlay: true,
+  localAddresses: ["127.0.0.1", "10.1.2.3"],
   nameResolvesTo: ["10.1.2.3"],
-  clockYear: 2026,
+  clockS: Date.UTC(2026, 10) / 1000,
+  usersInRange: [],
+  selinuxEnforces: false,
+  fapolicydRuns: false,
+  fipsMode: false,
 };
-const wanted: Wanted = {
-  root: "/opt/resontech",
-  name: "gpu.example",
-  address: "10.1.2.3",
-  engine: "podman",
-  neededBytes: 5 * 1024 ** 3,
-  checkPorts: true,
-};
+const wanted: Wanted = { root: "/opt/resontech", config, clockFloorS: Date.UTC(2026, 9) / 1000 };
 
 t.test("a good host passes every check", async (t) => {
   t.same(
@@ -34,30 +39,66 @@ t.test("a good host passes every check", async (t) => {
   );
 });
 
-const bad: [string, Partial<HostFacts>][] = [
+const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["root-user", { uid: 1000 }],
   ["platform", { arch: "arm64" }],
   ["kernel", { kernel: "5.4.0" }],
-  ["memory", { memoryBytes: 1024 ** 3 }],
+  ["memory", { memoryBytes: GIB }],
   ["cpu", { cpuCount: 1 }],
-  ["disk", { freeBytes: 1024 }],
+  ["disk /opt", { disks: [{ ...disk, freeBytes: 1024 }] }],
+  ["inodes /opt", { disks: [{ ...disk, freeInodes: 10 }] }],
   ["container-engine", { tools: { ...good.tools, podman: false } }],
   ["tool-nft", { tools: { ...good.tools, nft: false } }],
+  ["tool-netavark", { tools: { ...good.tools, netavark: false } }],
   ["ports", { portsInUse: [8000] }],
+  ["ports-distinct", {}, { config: { ...config, ports: { ...config.ports, s3: config.ports.api } } }],
+  ["root-free", { rootState: "foreign" }],
   ["root-reachable", { closedParent: "/root" }],
   ["root-exec", { rootIsNoexec: true }],
+  ["instance", { instanceIsTaken: true }],
   ["cgroups", { hasCgroups: false }],
+  ["overlay", { hasOverlay: false }],
   ["loop-devices", { hasLoopDevices: false }],
+  ["address", { localAddresses: ["127.0.0.1"] }],
   ["name", { nameResolvesTo: [] }],
-  ["clock", { clockYear: 1970 }],
+  ["clock", { clockS: 0 }],
 ];
-for (const [id, facts] of bad) {
+const suspect: [string, Partial<HostFacts>][] = [
+  ["users", { usersInRange: ["carol"] }],
+  ["selinux", { selinuxEnforces: true }],
+  ["fapolicyd", { fapolicydRuns: true }],
+  ["fips", { fipsMode: true }],
+];
+
+for (const [id, facts, change] of bad) {
   t.test(`${id}: a host that lacks it is told what was found and what to do`, async (t) => {
-    const failed = check({ ...good, ...facts }, wanted).filter((finding) => !finding.ok);
+    const failed = check({ ...good, ...facts }, { ...wanted, ...change }).filter((finding) => !finding.ok);
     t.same(
-      failed.map((finding) => finding.id),
-      [id],
+      failed.map((finding) => [finding.id, finding.severity]),
+      [[id, "error"]],
     );
     t.ok((failed[0]?.found.length ?? 0) > 0 && (failed[0]?.remedy.length ?? 0) > 10);
   });
 }
+
+for (const [id, facts] of suspect) {
+  t.test(`${id}: a warning that does not keep the install from going on`, async (t) => {
+    const failed = check({ ...good, ...facts }, wanted).filter((finding) => !finding.ok);
+    t.same(
+      failed.map((finding) => [finding.id, finding.severity]),
+      [[id, "warning"]],
+    );
+  });
+}
+
+t.test("with Docker as the engine, Podman's tools are not asked for", async (t) => {
+  t.ok("docker" in toolsFor("docker"));
+  t.notOk("podman" in toolsFor("docker"));
+});
+
+t.test("what can't change once installed is refused by the name of its flag, what may change is not", async (t) => {
+  const refused = (change: Partial<typeof config>): string[] =>
+    immutableChange(config, { ...config, ...change }).flatMap(({ id, ok }) => (ok ? [] : [id]));
+  t.same(refused({ bucketQuotaBytes: 1 }), []);
+  t.same(refused({ customer: "other", keyKind: "dev" }), ["unchanged-customer", "unchanged-key-kind"]);
+});

@@ -11,6 +11,7 @@ import {
   DsseEnvelope,
   dssePreAuthEncoding,
   RELEASE_PREDICATE_TYPE,
+  type ReleaseBlob,
   ReleaseManifest,
 } from "@resontech/contracts/release-manifest";
 import { Metadata, MetadataKind } from "@tufjs/models";
@@ -37,7 +38,12 @@ export type VerifiedBundle = { directory: string; release: ReleaseManifest; rele
 export type VerifyOptions = {
   /** PEM of the pinned public key, had on another channel (install.sh embeds it). */
   publicKeyPem: string;
-  /** Bytes hashed so far, of all. */
+  /**
+   * The appliance's own store of blobs (`…/blobs/sha256`), which takes verified blobs alone: what lies there is not read again, and this
+   * medium need not carry it.
+   */
+  store?: string;
+  /** Bytes verified so far, of all. */
   onProgress?: (doneBytes: number, totalBytes: number) => void;
 };
 
@@ -56,6 +62,11 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
   const release = openRelease(releaseBytes, options.publicKeyPem);
   const medium = parseJson(BUNDLE_FILES.medium, read(BUNDLE_FILES.medium)) as Medium;
 
+  const isStored = (blob: ReleaseBlob): boolean => {
+    if (options.store === undefined) return false;
+    const entry = lstatSync(join(options.store, blob.sha256), { throwIfNoEntry: false });
+    return entry?.isFile() === true && entry.size === blob.sizeBytes;
+  };
   const expected = new Map(release.blobs.map((blob) => [`${BUNDLE_FILES.blobs}/${blob.sha256}`, blob]));
   refuseStrangers(directory, new Set([...expected.keys(), ...Object.values(BUNDLE_FILES)]));
   const totalBytes = release.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0);
@@ -63,6 +74,11 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
   for (const [name, blob] of expected) {
     if (medium.files[name]?.sha256 !== blob.sha256)
       throw new BundleRefusedError(BUNDLE_FILES.medium, `it does not list ${name} as the release does`);
+    if (isStored(blob)) {
+      doneBytes += blob.sizeBytes;
+      options.onProgress?.(doneBytes, totalBytes);
+      continue;
+    }
     const sizeBytes = statFile(directory, name).size;
     if (sizeBytes !== blob.sizeBytes)
       throw new BundleRefusedError(name, `it has ${sizeBytes} bytes, the release says ${blob.sizeBytes}`);
@@ -73,7 +89,12 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
     if (found !== blob.sha256) throw new BundleRefusedError(name, `its SHA-256 is ${found}: the file is damaged or was changed`);
   }
   verifyBootSums(bootSums, release, releaseBytes);
-  const unresolved = findUnresolved(release, (sha256) => readSmall(directory, `${BUNDLE_FILES.blobs}/${sha256}`));
+  const stored = new Set(release.blobs.filter(isStored).map((blob) => blob.sha256));
+  const unresolved = findUnresolved(release, (sha256) =>
+    options.store !== undefined && stored.has(sha256)
+      ? readSmall(options.store, sha256)
+      : readSmall(directory, `${BUNDLE_FILES.blobs}/${sha256}`),
+  );
   if (unresolved[0] !== undefined) throw new BundleRefusedError(BUNDLE_FILES.release, unresolved[0]);
   return { directory, release, releaseSha256: sha256Of(releaseBytes), bytes: totalBytes };
 }

@@ -1,3 +1,5 @@
+import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
@@ -9,7 +11,13 @@ export type ApplianceStatus = {
   running: boolean;
   healthy: boolean;
   parts: PartStatus[];
+  /** What the coordinator says of its fleet; null while it does not answer. */
+  fleet: Fleet | null;
 };
+
+type Fleet = Pick<Extract<ControlReply, { verb: "status" }>, "nodes" | "jobs">;
+
+const FLEET_TIMEOUT_MS = 3_000;
 
 export async function readStatus({ layout, release }: PartContext): Promise<ApplianceStatus> {
   const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
@@ -21,13 +29,25 @@ export async function readStatus({ layout, release }: PartContext): Promise<Appl
     running: reply !== null,
     healthy: parts.length > 0 && parts.every((part) => part.phase === "healthy"),
     parts,
+    fleet: reply === null ? null : await readFleet(layout.run("coordinator", "control")),
   };
+}
+
+async function readFleet(socket: string): Promise<Fleet | null> {
+  try {
+    const { nodes, jobs } = await askCoordinator(socket, { verb: "status" }, FLEET_TIMEOUT_MS);
+    return { nodes, jobs };
+  } catch {
+    // Its own line of the table says that it is not healthy.
+    return null;
+  }
 }
 
 /** A table of at most 80 columns. */
 export function renderStatus(status: ApplianceStatus): string {
   const head = `resontech appliance ${status.version} (${status.instance}) below ${status.root}\n`;
   if (!status.running) return `${head}not running; start it with: appliance --root ${status.root} start\n`;
+  if (status.parts.length === 0) return `${head}starting\n`;
   const rows = status.parts.map((part) => [
     part.name,
     part.phase,
@@ -48,7 +68,14 @@ export function renderStatus(status: ApplianceStatus): string {
   const failed = status.parts
     .filter((part) => part.lastExit !== null && part.phase !== "healthy")
     .map((part) => `${part.name}: last ended with ${part.lastExit ?? ""}`);
-  return `${head}${[...lines, ...failed].join("\n")}\n`;
+  return `${head}${[...lines, ...failed, ...fleetLines(status.fleet)].join("\n")}\n`;
+}
+
+function fleetLines(fleet: Fleet | null): string[] {
+  if (fleet === null) return [];
+  const nodes = fleet.nodes.map(({ node, state, workers }) => `${node} ${state}, ${workers} workers`);
+  const jobs = Object.entries(fleet.jobs).map(([state, count]) => `${count} ${state}`);
+  return ["", `nodes  ${nodes.join(" · ") || "none has joined"}`, `jobs   ${jobs.join(" · ") || "none"}`];
 }
 
 function duration(ms: number): string {

@@ -4,6 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { destination, pino } from "pino";
+import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
@@ -18,8 +19,8 @@ import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { askSupervisor, listenControl } from "./control.ts";
-import { takeInstanceLock } from "./instance-lock.ts";
 import { Supervisor } from "./supervisor.ts";
+import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 
 /** What every command works on. @throws ConfigInvalidError */
 export function openContext(root: string): PartContext {
@@ -88,7 +89,7 @@ export async function supervise(root: string): Promise<void> {
   process.umask(0o027);
   const context = openContext(root);
   const { layout } = context;
-  using _lock = takeInstanceLock(layout.run("supervisor.lock"));
+  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
   const log = pino({ name: "supervisor" }, destination({ dest: layout.log("supervisor.log"), append: true, sync: true }));
   const stopAsked = new AbortController();
@@ -113,11 +114,15 @@ export async function supervise(root: string): Promise<void> {
   }
 }
 
-/** Starts a supervisor that outlives this command, and answers once its control socket does. */
+/** Starts a supervisor that outlives this command: systemd's unit where there is one, else a process of its own. */
 export async function startDetached(root: string): Promise<void> {
   const { layout } = openContext(root);
   const socket = layout.run("supervisor.sock");
   if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
+  if (isManagedBySystemd(layout.instance)) {
+    systemctl("start", unitName(layout.instance));
+    return;
+  }
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
   const log = openSync(layout.log("supervisor.out.log"), "a", 0o640);
   const child = spawn(layout.release("bin", "node"), [layout.release("app", "appliance.mjs"), "--root", root, "supervise"], {
@@ -149,6 +154,8 @@ export async function stopAndWait(root: string, timeoutMs: number): Promise<bool
   const context = openContext(root);
   const { layout } = context;
   const socket = layout.run("supervisor.sock");
+  // Else systemd would take the end for a crash and start it again.
+  if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
   if ((await askSupervisor(socket, { verb: "stop" })) === null) return await endLeftovers(context);
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
     if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
@@ -163,7 +170,7 @@ async function endLeftovers(context: PartContext): Promise<boolean> {
   const parts = partsOf(context).toReversed();
   const left = parts.filter((part) => existsSync(layout.run(`${part.name}.pid`)));
   if (left.length === 0) return false;
-  using _lock = takeInstanceLock(layout.run("supervisor.lock"));
+  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
   for (const part of left) await part.endLeftover();
   return true;
 }

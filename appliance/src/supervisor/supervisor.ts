@@ -1,6 +1,6 @@
 /**
  * Keeps the parts running. Invariants:
- * - one supervisor an instance (`instance-lock.ts`);
+ * - one supervisor an instance (an exclusive lock, `supervise.ts`);
  * - one process a part: a predecessor that a killed supervisor left is ended before a new one starts;
  * - what happens next is decided by `plan`, from states alone; this file only does it.
  */

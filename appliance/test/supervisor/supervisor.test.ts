@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import type { Part } from "../../src/parts/part.ts";
 import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/process-identity.ts";
 import { startProcess } from "../../src/parts/process-runner.ts";
-import { takeInstanceLock } from "../../src/supervisor/instance-lock.ts";
+import { takeExclusiveLock } from "../../src/config/exclusive-lock.ts";
 import { rotateLogs } from "../../src/supervisor/rotate-logs.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "./shell-part.ts";
@@ -131,10 +131,10 @@ t.test("a supervisor killed with -9 leaves its parts running; the next one repla
 
 t.test("one supervisor an instance: the second is refused until the first ends, however it ends", async (t) => {
   const file = join(t.testdir(), "lock");
-  const holder = takeInstanceLock(file);
-  t.throws(() => takeInstanceLock(file), { code: "already_running" });
+  const holder = takeExclusiveLock(file, "a test");
+  t.throws(() => takeExclusiveLock(file, "a test"), { code: "already_running" });
   holder[Symbol.dispose]();
-  const again = takeInstanceLock(file);
+  const again = takeExclusiveLock(file, "a test");
   t.teardown(() => again[Symbol.dispose]());
   // A part must not inherit the lock, or it would hold it after its supervisor was killed.
   const seen = spawnSync("sh", ["-c", "ls -l /proc/self/fd"], { encoding: "utf8" });

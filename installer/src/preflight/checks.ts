@@ -1,4 +1,9 @@
-/** What the host must have, each check with an id, what it means and what to do. Pure: facts in, findings out. */
+/** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import type { RootState } from "../steps/root-folder.ts";
+
+export type Disk = { path: string; freeBytes: number; freeInodes: number; neededBytes: number; neededInodes: number };
+
 export type HostFacts = {
   platform: string;
   arch: string;
@@ -6,131 +11,227 @@ export type HostFacts = {
   uid: number;
   memoryBytes: number;
   cpuCount: number;
-  freeBytes: number;
-  /** Tool → found on PATH. */
+  /** Each file system that the install writes to, once. */
+  disks: readonly Disk[];
+  /** Tool → found. */
   tools: Readonly<Record<string, boolean>>;
-  /** Port → who could not be bound: null is free. */
   portsInUse: readonly number[];
-  /** First parent of the root that other users can't search; null: none. */
+  rootState: RootState;
+  /** The root or the first of its parents that other users can't search; null: none. */
   closedParent: string | null;
+  /** An appliance of the same instance runs, or has a unit, from another root. */
+  instanceIsTaken: boolean;
   rootIsNoexec: boolean;
   hasCgroups: boolean;
   hasLoopDevices: boolean;
-  /** The name resolves to the address on this host. */
+  hasOverlay: boolean;
+  localAddresses: readonly string[];
   nameResolvesTo: readonly string[];
-  clockYear: number;
+  clockS: number;
+  /** Names of this host's users whose id is one of ours. */
+  usersInRange: readonly string[];
+  selinuxEnforces: boolean;
+  fapolicydRuns: boolean;
+  fipsMode: boolean;
 };
 
 export type Wanted = {
   root: string;
-  name: string;
-  address: string;
-  engine: "podman" | "docker";
-  neededBytes: number;
-  checkPorts: boolean;
+  config: ApplianceConfig;
+  /** When the release was made: a clock before that is wrong. */
+  clockFloorS: number;
 };
 
 export type Finding = { id: string; ok: boolean; severity: "error" | "warning"; found: string; remedy: string };
 
 const GIB = 1024 ** 3;
 const MIN_MEMORY_BYTES = 4 * GIB;
+const MIN_CPUS = 2;
+const MAX_CLOCK_S = Date.UTC(2100, 0) / 1000;
 
-export function check(facts: HostFacts, wanted: Wanted): Finding[] {
+/** Programs that running parts call, and the package that carries each. */
+const TOOLS: Readonly<Record<string, string>> = {
+  mount: "util-linux",
+  umount: "util-linux",
+  losetup: "util-linux",
+  flock: "util-linux",
+  "mkfs.ext4": "e2fsprogs",
+  ip: "iproute2",
+  nft: "nftables",
+  openssl: "openssl",
+  sync: "coreutils",
+};
+/** Podman's own helpers come as packages of their own, and its absence shows only with the first job. */
+const PODMAN_TOOLS: Readonly<Record<string, string>> = {
+  podman: "podman",
+  runc: "runc",
+  conmon: "conmon",
+  netavark: "netavark",
+  iptables: "iptables (netavark calls it)",
+};
+const DOCKER_TOOLS: Readonly<Record<string, string>> = { docker: "docker.io" };
+
+/** Every tool that an engine of this kind makes necessary, with the package that carries it. */
+export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, string>> {
+  return { ...TOOLS, ...(engine === "podman" ? PODMAN_TOOLS : DOCKER_TOOLS) };
+}
+
+export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): Finding[] {
   const findings: Finding[] = [];
-  const add = (id: string, ok: boolean, found: string, remedy: string, severity: Finding["severity"] = "error"): void => {
-    findings.push({ id, ok, severity, found, remedy });
+  const need = (id: string, ok: boolean, found: string, remedy: string): void => {
+    findings.push({ id, ok, severity: "error", found, remedy });
   };
-  add("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
-  add(
-    "platform",
-    facts.platform === "linux" && facts.arch === "x64",
-    `${facts.platform} ${facts.arch}`,
-    "use a 64-bit x86 Linux host",
+  const warn = (id: string, ok: boolean, found: string, remedy: string): void => {
+    findings.push({ id, ok, severity: "warning", found, remedy });
+  };
+  checkMachine(facts, need);
+  for (const disk of facts.disks) checkDisk(disk, need);
+  for (const [tool, source] of Object.entries(toolsFor(config.containerEngine.kind))) {
+    const isThere = facts.tools[tool] === true;
+    need(
+      tool === config.containerEngine.kind ? "container-engine" : `tool-${tool}`,
+      isThere,
+      isThere ? "found" : `${tool} is missing`,
+      `install ${source}`,
+    );
+  }
+  checkRoot(facts, root, need);
+  checkPerimeter(facts, config, need);
+  need(
+    "clock",
+    facts.clockS >= clockFloorS && facts.clockS < MAX_CLOCK_S,
+    `${isoOf(facts.clockS)}; the release was made ${isoOf(clockFloorS)}`,
+    "set the clock: certificates and the audit log state times",
   );
-  add("kernel", isKernelAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
-  add(
+  warn(
+    "users",
+    facts.usersInRange.length === 0,
+    facts.usersInRange.length === 0 ? "none of ours is taken" : `taken by ${facts.usersInRange.join(", ")}`,
+    "choose another --uid-base: those users could read what the processes of the same number own",
+  );
+  warn(
+    "selinux",
+    !facts.selinuxEnforces,
+    facts.selinuxEnforces ? "enforcing" : "not enforcing",
+    `this release was not proven under SELinux: label ${root} usr_t and ${root}/*/engines bin_t, and watch the audit messages`,
+  );
+  warn(
+    "fapolicyd",
+    !facts.fapolicydRuns,
+    facts.fapolicydRuns ? "running" : "not running",
+    `let fapolicyd trust ${root} before you go on, or programs there can't start`,
+  );
+  warn(
+    "fips",
+    !facts.fipsMode,
+    facts.fipsMode ? "the kernel is in FIPS mode" : "off",
+    "the release's own cryptography is not a validated module: ask your security officer",
+  );
+  return findings;
+}
+
+type Add = (id: string, ok: boolean, found: string, remedy: string) => void;
+
+function checkMachine(facts: HostFacts, need: Add): void {
+  need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
+  const isKnown = facts.platform === "linux" && facts.arch === "x64";
+  need("platform", isKnown, `${facts.platform} ${facts.arch}`, "use a 64-bit x86 Linux host");
+  need("kernel", isKernelAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
+  need(
     "memory",
     facts.memoryBytes >= MIN_MEMORY_BYTES,
-    `${(facts.memoryBytes / GIB).toFixed(1)} GiB`,
-    "give this host 4 GiB or more",
+    gib(facts.memoryBytes),
+    `give this host ${gib(MIN_MEMORY_BYTES)} or more`,
   );
-  add("cpu", facts.cpuCount >= 2, `${facts.cpuCount} cores`, "give this host 2 cores or more");
-  add(
-    "disk",
-    facts.freeBytes >= wanted.neededBytes,
-    `${(facts.freeBytes / GIB).toFixed(1)} GiB free, ${(wanted.neededBytes / GIB).toFixed(1)} GiB needed`,
-    `free space on the file system of ${wanted.root}, or choose another --root`,
+  need("cpu", facts.cpuCount >= MIN_CPUS, `${facts.cpuCount} cores`, `give this host ${MIN_CPUS} cores or more`);
+  need("cgroups", facts.hasCgroups, presence(facts.hasCgroups), "mount cgroups: job containers are limited by them");
+  need("overlay", facts.hasOverlay, presence(facts.hasOverlay), "load the kernel module overlay: images are unpacked by it");
+  need(
+    "loop-devices",
+    facts.hasLoopDevices,
+    presence(facts.hasLoopDevices),
+    "load the kernel module loop: each job member gets a file system of limited size",
   );
-  add(
-    `container-engine`,
-    facts.tools[wanted.engine] === true,
-    facts.tools[wanted.engine] === true ? wanted.engine : `${wanted.engine} is missing`,
-    `install ${wanted.engine} (Debian: apt-get install podman runc netavark aardvark-dns), or choose --engine`,
+}
+
+function checkDisk({ path, freeBytes, freeInodes, neededBytes, neededInodes }: Disk, need: Add): void {
+  need(
+    `disk ${path}`,
+    freeBytes >= neededBytes,
+    `${gib(freeBytes)} free, ${gib(neededBytes)} needed`,
+    `free space on the file system of ${path}, or choose another --root`,
   );
-  for (const [tool, source] of Object.entries(TOOLS)) {
-    add(`tool-${tool}`, facts.tools[tool] === true, facts.tools[tool] === true ? "found" : "missing", `install ${source}`);
-  }
-  if (wanted.checkPorts)
-    add(
-      "ports",
-      facts.portsInUse.length === 0,
-      facts.portsInUse.length === 0 ? "free" : `in use: ${facts.portsInUse.join(", ")}`,
-      "stop what listens there, or choose other ports (--port-api …)",
-    );
-  add(
+  need(
+    `inodes ${path}`,
+    freeInodes >= neededInodes,
+    `${freeInodes} free, ${neededInodes} needed`,
+    `remove small files on the file system of ${path}, or choose another --root`,
+  );
+}
+
+function checkRoot(facts: HostFacts, root: string, need: Add): void {
+  need(
+    "root-free",
+    facts.rootState !== "foreign",
+    facts.rootState === "foreign"
+      ? `${root} holds files that are not ours, or others than root may write there`
+      : facts.rootState,
+    "choose a --root that is not there yet, or is empty and root's alone: uninstall removes what is in it",
+  );
+  need(
     "root-reachable",
     facts.closedParent === null,
     facts.closedParent === null ? "searchable" : `${facts.closedParent} can't be searched by other users`,
-    "choose a --root whose parents have mode o+x: the parts run under users of their own",
+    `choose a --root that has mode o+x like its parents (chmod o+x ${facts.closedParent ?? ""}): the parts run under users of their own`,
   );
-  add(
+  need(
     "root-exec",
     !facts.rootIsNoexec,
     facts.rootIsNoexec ? "mounted noexec" : "may execute",
     "choose a --root on a file system that is not mounted noexec",
   );
-  add(
-    "cgroups",
-    facts.hasCgroups,
-    facts.hasCgroups ? "mounted" : "not mounted",
-    "mount cgroups: job containers are limited by them",
-  );
-  add(
-    "loop-devices",
-    facts.hasLoopDevices,
-    facts.hasLoopDevices ? "present" : "no /dev/loop-control",
-    "load the kernel module loop: each job member gets a file system of limited size",
-  );
-  const resolves = facts.nameResolvesTo.includes(wanted.address);
-  add(
-    "name",
-    resolves,
-    facts.nameResolvesTo.length === 0 ? `${wanted.name} does not resolve` : `${wanted.name} → ${facts.nameResolvesTo.join(", ")}`,
-    `make ${wanted.name} resolve to ${wanted.address} on this host, the nodes and the clients (DNS or /etc/hosts)`,
-  );
-  add(
-    "clock",
-    facts.clockYear >= 2026 && facts.clockYear < 2100,
-    `year ${facts.clockYear}`,
-    "set the clock: certificates and the audit log state times",
-  );
-  return findings;
 }
 
-/** Programs that running parts call, and the package that carries each. */
-export const TOOLS: Readonly<Record<string, string>> = {
-  mount: "util-linux",
-  losetup: "util-linux",
-  "mkfs.ext4": "e2fsprogs",
-  ip: "iproute2",
-  nft: "nftables",
-  // netavark, Podman's network back end, calls it for every network.
-  iptables: "iptables",
-  openssl: "openssl",
-  sync: "coreutils",
-};
+function checkPerimeter(facts: HostFacts, { instance, name, address, ports }: ApplianceConfig, need: Add): void {
+  need(
+    "instance",
+    !facts.instanceIsTaken,
+    facts.instanceIsTaken ? `${instance} runs from another root` : `${instance} is free or ours`,
+    "choose another --instance, or uninstall the other appliance first",
+  );
+  const chosen = Object.values(ports);
+  const twice = chosen.filter((port, index) => chosen.indexOf(port) !== index);
+  need(
+    "ports-distinct",
+    twice.length === 0,
+    twice.length === 0 ? "each once" : `chosen twice: ${twice.join(", ")}`,
+    "choose another --port-… for one of them",
+  );
+  need(
+    "ports",
+    facts.portsInUse.length === 0,
+    facts.portsInUse.length === 0 ? "free" : `in use: ${facts.portsInUse.join(", ")}`,
+    "stop what listens there (ss -ltnp), or choose other ports (--port-api …)",
+  );
+  need(
+    "address",
+    facts.localAddresses.includes(address),
+    `${address}; this host has ${facts.localAddresses.join(", ") || "none"}`,
+    "give one of this host's addresses as --address",
+  );
+  need(
+    "name",
+    facts.nameResolvesTo.includes(address),
+    facts.nameResolvesTo.length === 0 ? `${name} does not resolve` : `${name} → ${facts.nameResolvesTo.join(", ")}`,
+    `make ${name} resolve to ${address} on this host, the nodes and the clients (DNS or /etc/hosts)`,
+  );
+}
 
 function isKernelAtLeast(kernel: string, major: number, minor: number): boolean {
   const [a = 0, b = 0] = kernel.split(".").map((part) => Number.parseInt(part, 10));
   return a > major || (a === major && b >= minor);
 }
+
+const presence = (isThere: boolean): string => (isThere ? "present" : "missing");
+const gib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
+const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19);

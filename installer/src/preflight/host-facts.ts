@@ -1,49 +1,88 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
-import { createServer } from "node:net";
-import { availableParallelism, release, totalmem } from "node:os";
+import { connect, createServer } from "node:net";
+import { availableParallelism, networkInterfaces, release as kernelRelease, totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { type HostFacts, TOOLS } from "./checks.ts";
+import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { unitFile } from "@resontech/appliance/systemd-unit";
+import { Journal } from "../journal.ts";
+import { rootState } from "../steps/root-folder.ts";
+import { type Disk, type HostFacts, toolsFor } from "./checks.ts";
+
+/** Sockets, pid files and the container engine's run files. */
+const RUN_BYTES = 16 * 1024 ** 2;
+/** Unpacked images are tens of thousands of files. */
+const ROOT_INODES = 200_000;
+const RUN_INODES = 1_000;
+/** Where Podman looks for its helpers beside PATH. */
+const HELPER_FOLDERS = ["/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman"];
 
 /** Looks at the host; changes nothing. */
-export async function readHostFacts(root: string, config: ApplianceConfig): Promise<HostFacts> {
-  const existing = nearestExisting(root);
-  const disk = statfsSync(existing);
-  const { ports, address } = config;
-  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats].map((port) => ({ host: address, port }));
-  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres].map((port) => ({ host: "127.0.0.1", port }));
-  const inUse = await Promise.all(
-    [...perimeter, ...loopback].map(async ({ host, port }) => ((await canListen(host, port)) ? null : port)),
-  );
+export async function readHostFacts(root: string, config: ApplianceConfig, release: ReleaseManifest): Promise<HostFacts> {
+  const runFolder = join("/run/resontech", config.instance);
+  const isRunning = await acceptsUnix(join(runFolder, "supervisor.sock"));
+  const { owned } = new Journal(root);
+  const isOwnInstance = owned.some(({ what, path }) => what === "tree" && path === runFolder);
+  const isOwnUnit = owned.some(({ what, path }) => what === "unit" && path === config.instance);
   return {
     platform: process.platform,
     arch: process.arch,
-    kernel: release(),
+    kernel: kernelRelease(),
     uid: process.getuid?.() ?? -1,
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
-    freeBytes: disk.bavail * disk.bsize,
-    tools: Object.fromEntries([...Object.keys(TOOLS), "podman", "docker"].map((tool) => [tool, isOnPath(tool)])),
-    portsInUse: inUse.filter((port) => port !== null),
-    closedParent: closedParentOf(root),
-    rootIsNoexec: isNoexec(existing),
+    disks: readDisks(root, release),
+    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
+    portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
+    rootState: rootState(root),
+    closedParent: firstClosed(root),
+    instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
+    rootIsNoexec: isNoexec(nearestExisting(root)),
     hasCgroups: existsSync("/sys/fs/cgroup/cgroup.controllers") || existsSync("/sys/fs/cgroup/memory"),
     hasLoopDevices: existsSync("/dev/loop-control"),
+    hasOverlay: hasOverlay(),
+    localAddresses: Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
     nameResolvesTo: await lookup(config.name, { all: true }).then(
       (answers) => answers.map((answer) => answer.address),
       () => [],
     ),
-    clockYear: new Date().getUTCFullYear(),
+    clockS: Math.floor(Date.now() / 1000),
+    usersInRange: usersInRange(config),
+    selinuxEnforces: readOr("/sys/fs/selinux/enforce", "0") === "1",
+    fapolicydRuns: existsSync("/run/fapolicyd/fapolicyd.fifo"),
+    fipsMode: readOr("/proc/sys/crypto/fips_enabled", "0") === "1",
   };
+}
+
+function readDisks(root: string, release: ReleaseManifest): Disk[] {
+  const store = join(root, "blobs", "sha256");
+  const storedBytes = release.blobs
+    .filter(({ sha256, sizeBytes }) => lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizeBytes)
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const wanted = [
+    { path: nearestExisting(root), neededBytes: Math.max(0, release.diskNeedBytes - storedBytes), neededInodes: ROOT_INODES },
+    { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES },
+  ];
+  return wanted.map(({ path, neededBytes, neededInodes }) => {
+    const { bavail, bsize, files, ffree } = statfsSync(path);
+    // A file system that makes inodes as it needs them says that it has none.
+    return {
+      path,
+      freeBytes: bavail * bsize,
+      freeInodes: files === 0 ? Number.MAX_SAFE_INTEGER : ffree,
+      neededBytes,
+      neededInodes,
+    };
+  });
 }
 
 function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path));
 }
 
-function isOnPath(tool: string): boolean {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+function isInstalled(tool: string): boolean {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin", ...HELPER_FOLDERS];
   return folders.some((folder) => {
     try {
       accessSync(join(folder, tool), constants.X_OK);
@@ -54,16 +93,37 @@ function isOnPath(tool: string): boolean {
   });
 }
 
-async function canListen(host: string, port: number): Promise<boolean> {
+async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]> {
+  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats].map((port) => ({ host: address, port }));
+  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres].map((port) => ({ host: "127.0.0.1", port }));
+  const asked = await Promise.all(
+    [...perimeter, ...loopback].map(async ({ host, port }) => ((await isInUse(host, port)) ? port : null)),
+  );
+  return asked.filter((port) => port !== null);
+}
+
+async function isInUse(host: string, port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+    // An address that is not ours is a finding of its own.
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code !== "EADDRNOTAVAIL"));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(false)));
   });
 }
 
-function closedParentOf(root: string): string | null {
-  for (let folder = dirname(root); ; folder = dirname(folder)) {
+async function acceptsUnix(path: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect({ path });
+    socket.once("error", () => resolve(false));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+function firstClosed(root: string): string | null {
+  for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return folder;
     if (folder === dirname(folder)) return null;
   }
@@ -77,4 +137,27 @@ function isNoexec(path: string): boolean {
     .filter(([, at = ""]) => path === at || path.startsWith(at.endsWith("/") ? at : `${at}/`))
     .sort(([, a = ""], [, b = ""]) => b.length - a.length);
   return mounts[0]?.[3]?.split(",").includes("noexec") ?? false;
+}
+
+/** Loaded, or a module that the kernel loads when it is asked. */
+function hasOverlay(): boolean {
+  if (/\boverlay$/m.test(readOr("/proc/filesystems", ""))) return true;
+  const folder = join("/lib/modules", kernelRelease(), "kernel", "fs", "overlayfs");
+  return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith("overlay.ko"));
+}
+
+function usersInRange({ uidBase }: ApplianceConfig): string[] {
+  const ours = new Set(Object.values(UID_OFFSETS).map((offset) => String(uidBase + offset)));
+  return readOr("/etc/passwd", "")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .flatMap(([name = "", , uid = ""]) => (ours.has(uid) ? [name] : []));
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return otherwise;
+  }
 }

@@ -1,0 +1,46 @@
+/** Where systemd is PID 1, one unit starts the supervisor; everything else is the supervisor's. */
+import { execFileSync } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+
+export const unitName = (instance: string): string => `resontech-${instance}.service`;
+export const unitFile = (instance: string): string => `/etc/systemd/system/${unitName(instance)}`;
+
+/** True where systemd is PID 1. */
+export function hasSystemd(): boolean {
+  return existsSync("/run/systemd/system") && realpathSync("/proc/1/exe").includes("systemd");
+}
+
+/** True where the unit of this instance starts and stops the supervisor. */
+export function isManagedBySystemd(instance: string): boolean {
+  return existsSync(unitFile(instance)) && hasSystemd();
+}
+
+export function systemctl(...args: readonly string[]): void {
+  execFileSync("systemctl", ["--quiet", ...args], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+/**
+ * A stop is asked of the supervisor alone, which takes its parts down in order; when it crashes they go on, and the next one replaces them
+ * one by one. The control group is delegated, because job containers have their own below it.
+ */
+export function renderUnit(root: string, instance: string): string {
+  return `[Unit]
+Description=ResonTech sovereign appliance (${instance})
+After=network.target local-fs.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=${root}/current/bin/appliance --root ${root} supervise
+Restart=on-failure
+RestartSec=1
+KillMode=process
+TimeoutStopSec=180
+OOMScoreAdjust=-800
+Delegate=yes
+UMask=0027
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

@@ -1,0 +1,37 @@
+/** What jobs must not leave on their node, looked for from outside the product: one line each, empty when nothing is left. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LocalAppliance } from "./local-appliance.ts";
+
+const linesOf = (command: string, args: readonly string[]): string[] =>
+  execFileSync(command, args, { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line !== "");
+
+export function leftovers(appliance: LocalAppliance): string[] {
+  const engine = ["--url", `unix://${appliance.engineSocket}`];
+  const members = join(appliance.root, "data", "agent", "members");
+  return [
+    ...linesOf("podman", [...engine, "ps", "--all", "--filter", "label=tech.reson.member", "--format", "container {{.Names}}"]),
+    ...linesOf("podman", [...engine, "network", "ls", "--filter", "label=tech.reson.attempt", "--format", "network {{.Name}}"]),
+    ...readFileSync("/proc/self/mounts", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(`${members}/`))
+      .map((line) => `mount ${line}`),
+    ...linesOf("losetup", ["--list", "--noheadings", "--output", "NAME,BACK-FILE"])
+      .filter((line) => line.includes(`${members}/`))
+      .map((line) => `loop device ${line}`),
+    ...linesOf("nft", ["list", "tables"])
+      .filter((line) => line.endsWith(` resontech-${appliance.instance}`))
+      .map((line) => `firewall ${line}`),
+    ...(existsSync(members) ? readdirSync(members) : []).map((name) => `member folder ${name}`),
+  ];
+}
+
+/** Waits for releases that are under way. @returns what is left after that */
+export async function untilNothingIsLeft(appliance: LocalAppliance, timeoutMs = 30_000): Promise<string[]> {
+  for (let waitedMs = 0; waitedMs < timeoutMs && leftovers(appliance).length > 0; waitedMs += 500) await sleep(500);
+  return leftovers(appliance);
+}

@@ -1,0 +1,10 @@
+import type { Journal } from "../journal.ts";
+
+export type Step = {
+  name: string;
+  title: string;
+  /** Repeated by a run that finds everything done: the host may have been restarted since. */
+  always?: true;
+  /** @param journal for what uninstall must know before it is made */
+  run: (journal: Journal) => Promise<void>;
+};

@@ -1,0 +1,77 @@
+/**
+ * A release of a few kilobytes in the real format: the real installer and the pinned Node, and instead of the appliance a shell script that
+ * starts one process. What is installed is small; how it is installed is what a customer runs.
+ */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { packBundle } from "@resontech/airgap/pack-bundle";
+
+const repository = join(import.meta.dirname, "..", "..", "..");
+
+/** `start`, `stop`, `image check` and `first-boot` as the installer calls them; the part is a sleep whose process id lies in the run folder. */
+const APPLIANCE = `#!/bin/sh
+set -eu
+root=$2
+verb=$3
+instance=$(sed -n 's/.*"instance": "\\(.*\\)".*/\\1/p' "$root/etc/appliance.json")
+run=/run/resontech/$instance
+case $verb in
+  start)
+    mkdir -p "$run" "$root/data"
+    if [ ! -f "$run/part.pid" ] || ! kill -0 "$(cat "$run/part.pid")" 2>/dev/null; then
+      ln -sf "$(command -v sleep)" "$run/part"
+      "$run/part" 600 >/dev/null 2>&1 </dev/null &
+      echo $! >"$run/part.pid"
+    fi ;;
+  stop)
+    [ ! -f "$run/part.pid" ] || kill "$(cat "$run/part.pid")" 2>/dev/null || :
+    rm -f "$run/part.pid" ;;
+  image) echo '{"images":0,"unserved":[]}' ;;
+  first-boot)
+    echo secret >"$root/data/credentials.txt"
+    echo '{"credentials":"data/credentials.txt","auditPolicy":{"file":"data/audit.policy","sha256":"0"}}' ;;
+esac
+`;
+
+export type SmallRelease = { bundle: string; keyFile: string; version: string };
+
+/**
+ * @param dir an empty folder for the tree and the bundle
+ * @param salt makes another release of the same version
+ */
+export function makeSmallRelease(dir: string, salt = "first"): SmallRelease {
+  const tree = join(dir, "tree");
+  for (const folder of ["bin", "app"]) mkdirSync(join(tree, folder), { recursive: true });
+  // The real binary is 150 MB, too much to copy once a test; the exec below is as good for everything but its size.
+  program(join(tree, "bin", "node"), `#!/bin/sh\nexec ${process.execPath} --disable-warning=ExperimentalWarning "$@"\n`);
+  program(join(tree, "bin", "appliance"), APPLIANCE);
+  const [entry, hook] = ["installer/src/main.ts", "installer/test/helper/crash-point.ts"].map((path) => join(repository, path));
+  writeFileSync(join(tree, "app", "installer.mjs"), `await import("${hook}");\nawait import("${entry}");\n`);
+  writeFileSync(join(tree, "app", "data"), salt);
+  const [bundle, keyFile] = [join(dir, "bundle"), join(dir, "signing-key.pem")];
+  const { version } = packBundle(bundle, { tree, imageLayouts: [], keyFile });
+  return { bundle, keyFile, version };
+}
+
+function program(file: string, text: string): void {
+  writeFileSync(file, text);
+  chmodSync(file, 0o755);
+}
+
+/** Every port is free on a machine that runs other appliances, so the numbers only have to differ. */
+export function flagsFor(root: string, instance: string, firstPort: number): string[] {
+  const ports = ["api", "s3", "registry", "nats", "keycloak", "keycloak-management", "postgres"].flatMap((name, index) => [
+    `--port-${name}`,
+    String(firstPort + index),
+  ]);
+  return ["--root", root, "--instance", instance, "--node", "node", ...ports];
+}
+
+/** Standard output of a file that may not be there. */
+export function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
