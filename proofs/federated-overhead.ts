@@ -1,0 +1,97 @@
+/**
+ * What the platform adds to a federated job: the digits job through the public client and the installed appliance, beside the same job on
+ * plain NVFlare processes in one container of the same image, on the same cores, with the same `task_request_interval`. Alternating, five
+ * times each; provisioning and start count on both sides.
+ *
+ * `npm run prove -- federated-overhead [TIMES]`
+ */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { repository } from "../dev/local-appliance.ts";
+import { Workstation } from "../dev/workstation.ts";
+import { Api } from "./appliance/api.ts";
+import { type JobTimes, readJobTimes } from "./appliance/job-times.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { spread } from "./measure/statistics.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const JOB_LIMIT_MS = 240_000;
+const GOAL = { whole: 1.3, rounds: 1.05 } as const;
+/** Both sides: as the coordinator tells every job, and as submit.py trains. */
+const PLAIN_OPTIONS = ["--interval", "0.2", "--epochs", "3", "--rounds", "3"];
+
+type Plain = { total_s: number; phases_s: Record<string, number>; rounds_s: number[] };
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const times = Number(args[0] ?? 5);
+  await using installed = await ProofAppliance.install(progress);
+  const { appliance } = installed;
+  const workstation = await installed.workstation("overhead");
+  const scripts = installed.folder("plain");
+  copyFileSync(join(repository, "proofs", "plain_nvflare.py"), join(scripts, "plain_nvflare.py"));
+  copyFileSync(join(repository, "examples", "digits", "digits_model.py"), join(scripts, "digits_model.py"));
+  const plainly = await Workstation.open(appliance, installed.folder("overhead"), scripts);
+  const api = new Api(appliance);
+  const platform: JobTimes[] = [];
+  const plain: Plain[] = [];
+  try {
+    for (let n = 0; n < times; n += 1) {
+      const command = ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", "--name", `overhead-${n}`, "--detach"];
+      const id = String((await workstation.events(command)).at(-1)?.["id"]);
+      const task = await api.untilEnded(id, JOB_LIMIT_MS);
+      if (task.status !== "FINISHED") throw new Error(`the platform's run ended ${task.status}: ${task.error ?? ""}`);
+      const ours = await readJobTimes(appliance, workstation, id, `jobs/overhead-${n}`);
+      platform.push(ours);
+      const output = await plainly.python([
+        "/example/plain_nvflare.py",
+        "--model",
+        "/example/digits_model.py",
+        "--shards",
+        "/work/shards",
+        ...PLAIN_OPTIONS,
+      ]);
+      const peer = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Plain;
+      plain.push(peer);
+      progress(`${n + 1} of ${times}: platform ${ours.totalS} s, plain NVFlare ${peer.total_s} s`);
+    }
+  } finally {
+    api.close();
+  }
+  const later = (rounds: readonly number[]): number => rounds.slice(1).reduce((sum, seconds) => sum + seconds, 0);
+  const ours = {
+    whole: spread(platform.map(({ totalS }) => totalS)),
+    later: spread(platform.map(({ roundsS }) => later(roundsS))),
+  };
+  const peer = {
+    whole: spread(plain.map(({ total_s }) => total_s)),
+    later: spread(plain.map(({ rounds_s }) => later(rounds_s))),
+  };
+  const whole = ours.whole.median / peer.whole.median;
+  const rounds = ours.later.median / peer.later.median;
+  return {
+    ok: whole <= GOAL.whole && rounds <= GOAL.rounds,
+    figures: {
+      times,
+      whole_job_ratio: Number(whole.toFixed(3)),
+      rounds_2_to_n_ratio: Number(rounds.toFixed(3)),
+      platform_whole_s: ours.whole,
+      plain_whole_s: peer.whole,
+      platform_rounds_2_to_n_s: ours.later,
+      plain_rounds_2_to_n_s: peer.later,
+      // From the accepted submission to the first step of training, each phase from its own start.
+      platform_phases_s: phasesOf(platform.map(({ phasesS }) => phasesS)),
+      // From the start of provisioning, as they were reached.
+      plain_reached_s: phasesOf(plain.map(({ phases_s }) => phases_s)),
+      first_step_ratio: Number(
+        (
+          spread(platform.map(({ firstStepS }) => firstStepS)).median /
+          spread(plain.map(({ phases_s }) => phases_s["first_training_step"] ?? Number.NaN)).median
+        ).toFixed(3),
+      ),
+    },
+  };
+}
+
+function phasesOf(runs: readonly Record<string, number>[]): Record<string, ReturnType<typeof spread>> {
+  return Object.fromEntries(Object.keys(runs[0] ?? {}).map((name) => [name, spread(runs.map((run) => run[name] ?? Number.NaN))]));
+}
