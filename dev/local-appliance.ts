@@ -42,6 +42,9 @@ export async function buildBundle(): Promise<BundleSummary> {
 /** One line of `KEY=value` from `data/credentials.txt`'s `[sdk quickstart]` block, by name. */
 export type Quickstart = Readonly<Record<string, string>>;
 
+/** The part of `appliance status --json` that is read here. */
+export type ApplianceStatus = { parts: { name: string; phase: string; pid: number | null; restarts: number }[] };
+
 export type InstallOptions = {
   instance: string;
   root: string;
@@ -123,6 +126,13 @@ export class LocalAppliance {
   /** Runs the `appliance` command of the installed release and answers its standard output. */
   async command(args: readonly string[], quiet = true): Promise<string> {
     return await runChild(join(this.root, "current", "bin", "appliance"), ["--root", this.root, ...args], { quiet });
+  }
+
+  /** What `appliance status --json` says, of one that is not whole just now as well. */
+  status(): ApplianceStatus {
+    const command = join(this.root, "current", "bin", "appliance");
+    const { stdout } = spawnSync(command, ["--root", this.root, "status", "--json"], { encoding: "utf8" });
+    return JSON.parse(stdout) as ApplianceStatus;
   }
 
   /** The environment that the first user's quickstart sets; plain values, no shell quoting. */

@@ -10,8 +10,6 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const GOAL_BYTES = 1.2e9;
 const QUIET_MS = 60_000;
 
-type Status = { parts: { name: string; pid: number | null }[] };
-
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   await using installed = await ProofAppliance.install(progress);
   const workstation = await installed.workstation("memory");
@@ -20,7 +18,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   if (job.state !== "FINISHED") throw new Error(`the job ended ${job.state}`);
   progress(`waiting ${QUIET_MS / 1000} s`);
   await sleep(QUIET_MS);
-  const pss = await pssByPart(installed.appliance);
+  const pss = pssByPart(installed.appliance);
   const total = Object.values(pss).reduce((sum, bytes) => sum + bytes, 0);
   const inMb = Object.fromEntries(Object.entries(pss).map(([part, bytes]) => [part, Number((bytes / 1e6).toFixed(1))]));
   return {
@@ -30,8 +28,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 /** A part is its process with all descendants, and the container monitor above it; the supervisor is what remains. */
-async function pssByPart(appliance: LocalAppliance): Promise<Record<string, number>> {
-  const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as Status;
+function pssByPart(appliance: LocalAppliance): Record<string, number> {
+  const { parts } = appliance.status();
   const partOf = new Map(parts.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])));
   const parents = new Map(
     readdirSync("/proc")

@@ -27,10 +27,11 @@ export class ProofAppliance implements AsyncDisposable {
     chmodSync(this.#work, 0o755);
   }
 
-  static async install(progress: (line: string) => void): Promise<ProofAppliance> {
+  /** @param built a bundle of this tree, when it is there already */
+  static async install(progress: (line: string) => void, built?: BundleSummary): Promise<ProofAppliance> {
     mkdirSync(join(repository, ".cache"), { recursive: true });
-    progress("building the bundle");
-    const bundle = await buildBundle();
+    if (built === undefined) progress("building the bundle");
+    const bundle = built ?? (await buildBundle());
     if (existsSync(join(OPTIONS.root, "journal"))) {
       progress("removing what an earlier run left");
       await (await LocalAppliance.install(bundle.bundle, OPTIONS)).uninstall();
