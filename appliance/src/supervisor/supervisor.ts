@@ -20,6 +20,7 @@ export type PartStatus = {
   name: string;
   phase: PartState["phase"];
   sinceMs: number;
+  /** Since the supervisor started. The back-off has a counter of its own, which begins anew when a part has proven itself. */
   restarts: number;
   pid: number | null;
   port: number | null;
@@ -31,6 +32,7 @@ type Entry = {
   part: Part;
   state: PartState;
   running: Running | null;
+  starts: number;
   probing: boolean;
   probedAtMs: number;
   lastExit: string | null;
@@ -49,6 +51,7 @@ export class Supervisor {
       part,
       state: { phase: "idle" },
       running: null,
+      starts: 0,
       probing: false,
       probedAtMs: 0,
       lastExit: null,
@@ -79,11 +82,11 @@ export class Supervisor {
 
   status(): PartStatus[] {
     const nowMs = performance.now();
-    return this.#entries.map(({ part, state, running, lastExit }) => ({
+    return this.#entries.map(({ part, state, running, starts, lastExit }) => ({
       name: part.name,
       phase: state.phase,
       sinceMs: Math.round(state.phase === "idle" ? 0 : nowMs - (state.phase === "exited" ? state.atMs : state.sinceMs)),
-      restarts: state.phase === "idle" ? 0 : state.restarts,
+      restarts: Math.max(0, starts - 1),
       pid: running?.pid ?? null,
       port: part.port,
       version: part.version,
@@ -98,6 +101,7 @@ export class Supervisor {
     switch (action.do) {
       case "start":
         entry.busy = true;
+        entry.starts += 1;
         entry.state = {
           phase: "starting",
           sinceMs: performance.now(),

@@ -9,6 +9,7 @@ import type { Part } from "../../src/parts/part.ts";
 import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/process-identity.ts";
 import { startProcess } from "../../src/parts/process-runner.ts";
 import { takeExclusiveLock } from "../../src/config/exclusive-lock.ts";
+import { PROVEN_AFTER_MS } from "../../src/supervisor/decisions/plan.ts";
 import { rotateLogs } from "../../src/supervisor/rotate-logs.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "./shell-part.ts";
@@ -63,6 +64,22 @@ t.test("parts run under their own user, a killed one is back at once, a stop end
     readdirSync(dir).filter((name) => name.endsWith(".pid")),
     [],
   );
+});
+
+t.test("each restart is told, of a part that had proven itself as well", async (t) => {
+  const dir = t.testdir();
+  const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);
+  const clock = performance.now.bind(performance);
+  let aheadMs = 0;
+  t.intercept(performance, "now", { value: () => clock() + aheadMs });
+  for (const restarts of [1, 2]) {
+    await until(() => phaseIn(supervisor, "steady") === "healthy", "it is healthy");
+    aheadMs += PROVEN_AFTER_MS + 1_000;
+    const before = supervisor.status()[0]?.pid ?? 0;
+    process.kill(before, "SIGKILL");
+    await until(() => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
+    t.equal(supervisor.status()[0]?.restarts, restarts);
+  }
 });
 
 t.test("a part that ends at once is started three times without a wait, then less and less often", async (t) => {
