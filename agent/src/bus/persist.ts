@@ -17,6 +17,6 @@ export async function persist<T>(ask: () => Promise<T>, signal: AbortSignal): Pr
     } catch (error) {
       if (!isPassing(error)) throw error;
     }
-    await sleep(waitMs, undefined, { signal });
+    await sleep(waitMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

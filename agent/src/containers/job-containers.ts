@@ -1,9 +1,14 @@
 /** Containers of members, by the Docker Engine API; every call is safe to repeat. */
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
-import type { ContainerCreateOptions } from "dockerode";
+import type { ContainerCreateOptions, ContainerInspectInfo } from "dockerode";
 import { LABELS } from "./container-options.ts";
-import { statusOf } from "./engine-error.ts";
+import { isEndedMeanwhile, statusOf } from "./engine-error.ts";
+
+/** The engine's monitor notes an end within milliseconds; on a busy host, within a second. */
+const AT_ITS_END_MS = 50;
+const TRIES_AT_ITS_END = 40;
 
 export type ContainerState = {
   id: string;
@@ -82,7 +87,7 @@ export class JobContainers {
 
   /** Null when there is none. */
   async inspect(name: string): Promise<ContainerState | null> {
-    const found = await orNull(this.#engine.getContainer(name).inspect());
+    const found = await this.#ask(name);
     if (found === null) return null;
     const { Id, State } = found;
     // Podman says "initialized" and "configured" where Docker says "created".
@@ -94,6 +99,17 @@ export class JobContainers {
       exitCode: State.ExitCode,
       oomKilled: State.OOMKilled,
     };
+  }
+
+  async #ask(name: string): Promise<ContainerInspectInfo | null> {
+    for (let triesLeft = TRIES_AT_ITS_END; ; triesLeft -= 1) {
+      try {
+        return await orNull(this.#engine.getContainer(name).inspect());
+      } catch (error) {
+        if (triesLeft === 0 || !isEndedMeanwhile(error)) throw error;
+      }
+      await sleep(AT_ITS_END_MS);
+    }
   }
 
   /** To PID 1; nothing happens when it has ended. */
