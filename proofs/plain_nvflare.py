@@ -70,7 +70,8 @@ def main() -> None:
     server_log = (kits / "localhost/stdout.txt").read_text()
     first = min(stamp(line, start) for site in sites for line in matches(_TRAINING, (kits / site / "stdout.txt").read_text()))
     phases["first_training_step"] = first
-    rounds = round_seconds(server_log)
+    rounds, last = round_times(server_log)
+    phases["rounds_ended"] = round(last - start, 3)
     print(json.dumps({"total_s": phases["finished"], "phases_s": phases, "rounds_s": rounds, "status": status}))
     if arguments.work is None:
         shutil.rmtree(work, ignore_errors=True)
@@ -198,14 +199,14 @@ def stamp(text: str, start: float) -> float:
     return round(datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f").timestamp() - start, 3)
 
 
-def round_seconds(log: str) -> list[float]:
-    """From one round's start to its end, by NVFlare's own log."""
+def round_times(log: str) -> tuple[list[float], float]:
+    """From one round's start to its end, by NVFlare's own log; and when the last one ended, by the clock."""
     times: dict[tuple[int, str], float] = {}
     for found in map(_ROUND.match, log.splitlines()):
         if found:
             times[int(found.group(2)), found.group(3)] = stamp(found.group(1), 0)
     numbers = sorted({number for number, _ in times})
-    return [round(times[number, "finished"] - times[number, "started"], 3) for number in numbers]
+    return [round(times[n, "finished"] - times[n, "started"], 3) for n in numbers], times[numbers[-1], "finished"]
 
 
 if __name__ == "__main__":

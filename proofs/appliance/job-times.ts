@@ -9,6 +9,8 @@ export type JobTimes = {
   totalS: number;
   /** From acceptance to the first step of training at any site. */
   firstStepS: number;
+  /** From acceptance to the end of the last round: what follows differs in kind from the plain run's end. */
+  roundsEndedS: number;
   /** Each from the end of the one before it. */
   phasesS: { placed: number; containers_run: number; federation_formed: number; first_round: number; first_step: number };
   /** From each round's start to its end, by NVFlare's own log: the plain run is measured by the same lines. */
@@ -64,6 +66,7 @@ export async function readJobTimes(
   return {
     totalS: seconds(accepted, job("SUCCEEDED")),
     firstStepS: seconds(accepted, firstStep),
+    roundsEndedS: seconds(accepted, instants("round-ended").at(-1) ?? Number.NaN),
     phasesS: {
       placed: seconds(accepted, placed),
       containers_run: seconds(placed, running),
