@@ -40,11 +40,10 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
   const paths = taskPaths(body);
   const name = taskName(body.name);
   const workspace = await readWorkspace(deps.store, bucket, paths);
-  const read = (object: FolderObject) => readObject(deps.store, bucket, object);
 
   requireFiles(workspace.scripts, SCRIPT_FILES, paths.scripts, "script_missing");
   limitSize(workspace.scripts, MAX_SCRIPT_BYTES, "script_too_large");
-  requireFiles(workspace.configs, CONFIG_FILES, paths.configs, "config_missing");
+  const configFiles = requireFiles(workspace.configs, CONFIG_FILES, paths.configs, "config_missing");
   limitSize(workspace.configs, MAX_CONFIG_BYTES, "config_too_large");
   const requirements = requireFiles(workspace.requirements, ["requirements.txt"], paths.requirements, "requirements_missing");
   limitSize(requirements, MAX_REQUIREMENTS_BYTES, "requirements_too_large");
@@ -55,16 +54,22 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
   const image = chooseImage(selection, deps.images, workers);
   if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
 
-  const scripts = await inParallel(workspace.scripts, PARALLEL_READS, async (object) => ({ object, bytes: await read(object) }));
+  // All small files in one go: each is a round trip to the object store.
+  const small = [...workspace.scripts, ...configFiles, ...requirements];
+  const bytesOf = new Map(
+    await inParallel(small, PARALLEL_READS, async (object) => [object, await readObject(deps.store, bucket, object)] as const),
+  );
+  const read = (object: FolderObject) => bytesOf.get(object)!;
+  const scripts = workspace.scripts.map((object) => ({ object, bytes: read(object) }));
   for (const { object, bytes } of scripts) if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
-  const configs = await readConfigs(workspace.configs, read);
+  const configs = readConfigs(configFiles, read);
   const facts = readJobConfigs(configs, shardCount);
   checkClassFiles(
     facts.classes,
     workspace.scripts.map(({ path }) => path),
     Object.keys(image.packages),
   );
-  for (const object of requirements) checkRequirements(asText(await read(object), object.path, "requirement_invalid"), image);
+  for (const object of requirements) checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
   const zips = await inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path));
 
   const withKey = scripts.filter(({ bytes }) => findPlatformKeys(bytes.toString("latin1")).length > 0);
@@ -124,16 +129,11 @@ function limitSize(
   if (large !== undefined) throw new ApiError(code, `${large.path} has ${large.sizeBytes} bytes, at most ${maxBytes} are taken`);
 }
 
-async function readConfigs(
-  objects: readonly FolderObject[],
-  read: (object: FolderObject) => Promise<Buffer>,
-): Promise<Record<ConfigFile, string>> {
-  const entries = await Promise.all(
-    CONFIG_FILES.map(async (name): Promise<[ConfigFile, string]> => {
-      const object = objects.find(({ path }) => path === name)!;
-      return [name, asText(await read(object), name, "config_invalid_json")];
-    }),
-  );
+function readConfigs(objects: readonly FolderObject[], read: (object: FolderObject) => Buffer): Record<ConfigFile, string> {
+  const entries = CONFIG_FILES.map((name): [ConfigFile, string] => {
+    const object = objects.find(({ path }) => path === name)!;
+    return [name, asText(read(object), name, "config_invalid_json")];
+  });
   return Object.fromEntries(entries) as Record<ConfigFile, string>;
 }
 
