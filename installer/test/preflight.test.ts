@@ -14,6 +14,7 @@ const good: HostFacts = {
   cpuCount: 8,
   disks: [disk],
   tools: Object.fromEntries(Object.keys(toolsFor("podman")).map((tool) => [tool, true])),
+  engineVersion: "4.3.1",
   portsInUse: [],
   rootState: "free",
   closedParent: null,
@@ -48,6 +49,8 @@ const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["disk /opt", { disks: [{ ...disk, freeBytes: 1024 }] }],
   ["inodes /opt", { disks: [{ ...disk, freeInodes: 10 }] }],
   ["container-engine", { tools: { ...good.tools, podman: false } }],
+  ["container-engine-version", { engineVersion: "3.4.4" }],
+  ["container-engine-version", { engineVersion: null }],
   ["tool-nft", { tools: { ...good.tools, nft: false } }],
   ["tool-netavark", { tools: { ...good.tools, netavark: false } }],
   ["ports", { portsInUse: [8000] }],
@@ -90,6 +93,15 @@ for (const [id, facts] of suspect) {
     );
   });
 }
+
+t.test("Docker must be able to read the images' layers", async (t) => {
+  const docker = { ...config, containerEngine: { kind: "docker", socket: "/var/run/docker.sock" } } as const;
+  const tools = Object.fromEntries(Object.keys(toolsFor("docker")).map((tool) => [tool, true]));
+  const failedWith = (engineVersion: string): string[] =>
+    check({ ...good, tools, engineVersion }, { ...wanted, config: docker }).flatMap(({ id, ok }) => (ok ? [] : [id]));
+  t.same(failedWith("20.10.24+dfsg1"), ["container-engine-version"]);
+  t.same(failedWith("26.1.5+dfsg1"), []);
+});
 
 t.test("with Docker as the engine, Podman's tools are not asked for", async (t) => {
   t.ok("docker" in toolsFor("docker"));

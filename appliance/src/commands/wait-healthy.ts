@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
-import { readFileSync } from "node:fs";
+import { containerName } from "../parts/container-runner.ts";
+import { existsSync, readFileSync } from "node:fs";
 import { readStatus } from "./status.ts";
 
 /** So many crashes in a row are no accident: waiting longer helps nobody. */
@@ -19,6 +20,7 @@ export async function waitHealthy(
   only?: readonly string[],
 ): Promise<void> {
   const seen = new Map<string, string>();
+  const restartsBefore = new Map<string, number>();
   const startedAt = performance.now();
   for (;;) {
     const { parts, running } = await readStatus(context);
@@ -27,23 +29,33 @@ export async function waitHealthy(
       if (seen.get(part.name) !== part.phase && part.phase !== "idle")
         onChange(`${part.name} ${part.phase}${part.lastExit !== null && part.phase === "exited" ? ` (${part.lastExit})` : ""}`);
       seen.set(part.name, part.phase);
+      if (!restartsBefore.has(part.name)) restartsBefore.set(part.name, part.restarts);
     }
     if (running && wanted.length > 0 && wanted.every((part) => part.phase === "healthy")) return;
-    const crashing = wanted.find((part) => part.phase !== "healthy" && part.restarts >= GIVE_UP_AFTER_RESTARTS);
+    const crashing = wanted.find(
+      (part) => part.phase !== "healthy" && part.restarts - (restartsBefore.get(part.name) ?? 0) >= GIVE_UP_AFTER_RESTARTS,
+    );
     if (crashing !== undefined) {
       const log = context.layout.log(`${crashing.name}.log`);
-      throw new NotHealthyError(`${crashing.name} keeps ending (${crashing.lastExit ?? ""}); the end of ${log}:\n${tailOf(log)}`);
+      const end = existsSync(log) ? `the end of ${log}:\n${tailOf(log)}` : `look at ${logOf(context, crashing.name)}`;
+      throw new NotHealthyError(`${crashing.name} keeps ending (${crashing.lastExit ?? ""}); ${end}`);
     }
     if (performance.now() - startedAt > timeoutMs) {
       const missing = wanted
         .filter((part) => part.phase !== "healthy")
-        .map((part) => `${part.name} ${part.phase} (log: ${context.layout.log(`${part.name}.log`)})`);
+        .map((part) => `${part.name} ${part.phase} (log: ${logOf(context, part.name)})`);
       throw new NotHealthyError(
         running ? `not healthy after ${timeoutMs / 1000} s: ${missing.join(", ")}` : "the supervisor does not run",
       );
     }
     await sleep(250);
   }
+}
+
+/** Docker keeps the logs of containers by itself. */
+function logOf({ config, layout }: PartContext, part: string): string {
+  const file = layout.log(`${part}.log`);
+  return config.containerEngine.kind === "docker" && !existsSync(file) ? `docker logs ${containerName(layout, part)}` : file;
 }
 
 function tailOf(log: string): string {

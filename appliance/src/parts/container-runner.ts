@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type Docker from "dockerode";
+import type { Layout } from "../layout.ts";
 import type { Running } from "./part.ts";
 import { identify, signalProcess, type StopSignal, untilGone, writePidFile } from "./process-identity.ts";
 
@@ -24,6 +25,8 @@ export type ContainerSpec = {
   instance: string;
   engineKind: "podman" | "docker";
 };
+
+export const containerName = ({ instance }: Layout, part: string): string => `rt-${instance}-${part}`;
 
 /** Label on every container of the appliance itself; jobs carry the agent's labels. */
 const PART_LABEL = "tech.reson.part-of";

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
 import { refuseVariables } from "../keycloak/realm-variables.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
+import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
-import { type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
+import { containerName, type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
 import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
 import { acceptsTcp, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
@@ -41,7 +42,7 @@ function containerPart(
   } & Pick<Part, "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs">,
 ): Part {
   const { config, layout } = context;
-  const name = `rt-${layout.instance}-${spec.name}`;
+  const name = containerName(layout, spec.name);
   const pidFile = layout.run(`${spec.name}.pid`);
   return {
     ...spec,
@@ -50,8 +51,13 @@ function containerPart(
     start: async () => {
       const image = imageReference(context, spec.repository);
       await pullImage(container.engine, image, () => container.login(spec.repository));
+      const built = spec.build();
+      // Programs look up the user that they run as: Podman adds it to the image's own file, Docker does not.
+      const passwd = layout.run(`${spec.name}.passwd`);
+      writeOwned(passwd, `${spec.name}:x:${built.user}::/tmp:/bin/false\n`, ROOT, 0o644);
       return await startContainer(container.engine, {
-        ...spec.build(),
+        ...built,
+        binds: [...built.binds, `${passwd}:/etc/passwd:ro`],
         name,
         image,
         stopSignal: spec.stopSignal,

@@ -154,9 +154,10 @@ export async function stopAndWait(root: string, timeoutMs: number): Promise<bool
   const context = openContext(root);
   const { layout } = context;
   const socket = layout.run("supervisor.sock");
+  const wasRunning = (await askSupervisor(socket, { verb: "status" })) !== null;
   // Else systemd would take the end for a crash and start it again.
   if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
-  if ((await askSupervisor(socket, { verb: "stop" })) === null) return await endLeftovers(context);
+  if ((await askSupervisor(socket, { verb: "stop" })) === null) return (await endLeftovers(context)) || wasRunning;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
     if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
     await sleep(200);

@@ -13,6 +13,8 @@ export type HostFacts = {
   cpuCount: number;
   /** Each file system that the install writes to, once. */
   disks: readonly Disk[];
+  /** As the container engine says it, "26.1.5"; null when it does not answer. */
+  engineVersion: string | null;
   /** Tool → found. */
   tools: Readonly<Record<string, boolean>>;
   portsInUse: readonly number[];
@@ -71,6 +73,12 @@ const PODMAN_TOOLS: Readonly<Record<string, string>> = {
 };
 const DOCKER_TOOLS: Readonly<Record<string, string>> = { docker: "docker.io" };
 
+/** Podman brought netavark with 4.0; Docker reads the images' zstd layers since 23.0. https://docs.docker.com/engine/release-notes/23.0/ */
+const MIN_ENGINE: Readonly<Record<"podman" | "docker", readonly [major: number, minor: number]>> = {
+  podman: [4, 0],
+  docker: [23, 0],
+};
+
 /** Every tool that an engine of this kind makes necessary, with the package that carries it. */
 export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, string>> {
   return { ...TOOLS, ...(engine === "podman" ? PODMAN_TOOLS : DOCKER_TOOLS) };
@@ -95,6 +103,7 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
       `install ${source}`,
     );
   }
+  checkEngineVersion(facts, config.containerEngine.kind, need);
   checkRoot(facts, root, need);
   checkPerimeter(facts, config, need);
   need(
@@ -136,7 +145,7 @@ function checkMachine(facts: HostFacts, need: Add): void {
   need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
   const isKnown = facts.platform === "linux" && facts.arch === "x64";
   need("platform", isKnown, `${facts.platform} ${facts.arch}`, "use a 64-bit x86 Linux host");
-  need("kernel", isKernelAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
+  need("kernel", isAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
   need(
     "memory",
     facts.memoryBytes >= MIN_MEMORY_BYTES,
@@ -151,6 +160,18 @@ function checkMachine(facts: HostFacts, need: Add): void {
     facts.hasLoopDevices,
     presence(facts.hasLoopDevices),
     "load the kernel module loop: each job member gets a file system of limited size",
+  );
+}
+
+/** One that is not installed has a finding of its own. */
+function checkEngineVersion({ tools, engineVersion }: HostFacts, kind: "podman" | "docker", need: Add): void {
+  if (tools[kind] !== true) return;
+  const [major, minor] = MIN_ENGINE[kind];
+  need(
+    "container-engine-version",
+    engineVersion !== null && isAtLeast(engineVersion, major, minor),
+    engineVersion === null ? `${kind} does not answer` : `${kind} ${engineVersion}`,
+    `install ${kind} ${major}.${minor} or newer${kind === "docker" ? " and start its service" : ""}`,
   );
 }
 
@@ -227,8 +248,8 @@ function checkPerimeter(facts: HostFacts, { instance, name, address, ports }: Ap
   );
 }
 
-function isKernelAtLeast(kernel: string, major: number, minor: number): boolean {
-  const [a = 0, b = 0] = kernel.split(".").map((part) => Number.parseInt(part, 10));
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [a = 0, b = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return a > major || (a === major && b >= minor);
 }
 

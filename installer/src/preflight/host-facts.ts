@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
@@ -15,6 +16,7 @@ const RUN_BYTES = 16 * 1024 ** 2;
 /** Unpacked images are tens of thousands of files. */
 const ROOT_INODES = 200_000;
 const RUN_INODES = 1_000;
+const ENGINE_TIMEOUT_MS = 15_000;
 /** Where Podman looks for its helpers beside PATH. */
 const HELPER_FOLDERS = ["/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman"];
 
@@ -32,6 +34,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     uid: process.getuid?.() ?? -1,
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
+    engineVersion: engineVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
     tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
@@ -91,6 +94,13 @@ function isInstalled(tool: string): boolean {
       return false;
     }
   });
+}
+
+/** Docker's client is asked for its server's: that is what pulls. */
+function engineVersion(kind: "podman" | "docker"): string | null {
+  const format = kind === "docker" ? "{{.Server.Version}}" : "{{.Client.Version}}";
+  const { status, stdout } = spawnSync(kind, ["version", "--format", format], { encoding: "utf8", timeout: ENGINE_TIMEOUT_MS });
+  return status === 0 ? stdout.trim() : null;
 }
 
 async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]> {

@@ -1,0 +1,66 @@
+/** The wait for health, against a real control socket whose supervisor says what the test wants. */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import t, { type Test } from "tap";
+import { waitHealthy } from "../../src/commands/wait-healthy.ts";
+import { Layout } from "../../src/layout.ts";
+import type { PartContext } from "../../src/parts/context.ts";
+import { listenControl } from "../../src/supervisor/control.ts";
+import type { PartStatus } from "../../src/supervisor/supervisor.ts";
+
+/** Parts as each question finds them; the last one for ever. */
+async function supervised(
+  t: Test,
+  name: string,
+  engine: "podman" | "docker",
+  states: Partial<PartStatus>[],
+): Promise<PartContext> {
+  const layout = new Layout(t.testdir(), `wait-${name}-${process.pid}`);
+  mkdirSync(layout.run(), { recursive: true });
+  let asked = 0;
+  const server = await listenControl(layout.run("supervisor.sock"), () => {
+    const part = states[Math.min(asked, states.length - 1)];
+    asked += 1;
+    return {
+      parts: [{ name: "postgres", sinceMs: 0, pid: null, port: null, version: "1", lastExit: "exit 1", ...part } as PartStatus],
+    };
+  });
+  t.teardown(() => {
+    server.close();
+    rmSync(layout.run(), { recursive: true, force: true });
+  });
+  const config = { containerEngine: { kind: engine } } as ApplianceConfig;
+  return { layout, config, release: { version: "1" } as PartContext["release"] };
+}
+
+t.test("what crashed long ago, however often, may become healthy", async (t) => {
+  const context = await supervised(t, "old", "podman", [
+    { phase: "starting", restarts: 40 },
+    { phase: "healthy", restarts: 41 },
+  ]);
+  await t.resolves(waitHealthy(context, 10_000, () => undefined));
+});
+
+t.test("what keeps ending while one waits is given up, with where to look", async (t) => {
+  const states = Array.from({ length: 7 }, (_, restarts) => ({ phase: "exited", restarts }) as const);
+  const docker = await supervised(t, "crash", "docker", states);
+  await t.rejects(
+    waitHealthy(docker, 10_000, () => undefined),
+    {
+      code: "not_healthy",
+      message: `postgres keeps ending (exit 1); look at docker logs rt-${docker.layout.instance}-postgres`,
+    },
+  );
+});
+
+t.test("what is not healthy in time is named with its log", async (t) => {
+  const context = await supervised(t, "slow", "podman", [{ phase: "starting", restarts: 0 }]);
+  await t.rejects(
+    waitHealthy(context, 300, () => undefined),
+    {
+      code: "not_healthy",
+      message: new RegExp(`postgres starting \\(log: ${join(context.layout.root, "log", "postgres.log")}`),
+    },
+  );
+});
