@@ -53,6 +53,25 @@ export type InstallOptions = {
   cpuWorkers?: number;
 };
 
+/** What install.sh is told on a developer's machine. */
+export function installFlags({ instance, root, portOffset, cpuWorkers }: InstallOptions): string[] {
+  const ports = { api: 8000, s3: 3900, registry: 5000, nats: 4222, keycloak: 8443, "keycloak-management": 9000, postgres: 5433 };
+  const values = {
+    root,
+    instance,
+    name: "localhost",
+    address: "127.0.0.1",
+    customer: "example",
+    appliance: instance,
+    node: `${instance}-node`,
+    username: "researcher",
+    "key-kind": "dev",
+    ...(cpuWorkers === undefined ? {} : { "cpu-workers": cpuWorkers }),
+    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [`port-${name}`, port + portOffset])),
+  };
+  return ["--yes", ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];
+}
+
 /** A folder that the numeric users of the appliance can reach: under the working tree, or the system's where a parent is closed. */
 export function reachableRoot(preferred: string, fallback: string): string {
   for (let dir = dirname(preferred); ; dir = dirname(dir)) {
@@ -85,41 +104,7 @@ export class LocalAppliance {
 
   /** Runs `install.sh` of the bundle; a second run on the same release changes nothing and takes seconds. */
   static async install(bundle: string, options: InstallOptions): Promise<LocalAppliance> {
-    const ports = {
-      api: 8000,
-      s3: 3900,
-      registry: 5000,
-      nats: 4222,
-      keycloak: 8443,
-      "keycloak-management": 9000,
-      postgres: 5433,
-    };
-    const flags = Object.entries(ports).flatMap(([name, port]) => [`--port-${name}`, String(port + options.portOffset)]);
-    const workers = options.cpuWorkers === undefined ? [] : ["--cpu-workers", String(options.cpuWorkers)];
-    await runChild("sh", [
-      join(bundle, "install.sh"),
-      "--root",
-      options.root,
-      "--instance",
-      options.instance,
-      "--name",
-      "localhost",
-      "--address",
-      "127.0.0.1",
-      "--customer",
-      "example",
-      "--appliance",
-      options.instance,
-      "--node",
-      `${options.instance}-node`,
-      "--username",
-      "researcher",
-      "--key-kind",
-      "dev",
-      "--yes",
-      ...flags,
-      ...workers,
-    ]);
+    await runChild("sh", [join(bundle, "install.sh"), ...installFlags(options)]);
     return new LocalAppliance(options.root);
   }
 

@@ -73,7 +73,7 @@ const PODMAN_TOOLS: Readonly<Record<string, string>> = {
 };
 const DOCKER_TOOLS: Readonly<Record<string, string>> = { docker: "docker.io" };
 
-/** Podman brought netavark with 4.0; Docker reads the images' zstd layers since 23.0. https://docs.docker.com/engine/release-notes/23.0/ */
+/** Podman brought netavark with 4.0; Docker reads the images' zstd layers since 23.0. https://github.com/moby/moby/releases/tag/v23.0.0 */
 const MIN_ENGINE: Readonly<Record<"podman" | "docker", readonly [major: number, minor: number]>> = {
   podman: [4, 0],
   docker: [23, 0],

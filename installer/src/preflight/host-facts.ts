@@ -96,11 +96,11 @@ function isInstalled(tool: string): boolean {
   });
 }
 
-/** Docker's client is asked for its server's: that is what pulls. */
+/** Docker's client is asked for its server's: that is what pulls. Podman is not asked for its storage, of which ours is independent. */
 function engineVersion(kind: "podman" | "docker"): string | null {
-  const format = kind === "docker" ? "{{.Server.Version}}" : "{{.Client.Version}}";
-  const { status, stdout } = spawnSync(kind, ["version", "--format", format], { encoding: "utf8", timeout: ENGINE_TIMEOUT_MS });
-  return status === 0 ? stdout.trim() : null;
+  const args = kind === "docker" ? ["version", "--format", "{{.Server.Version}}"] : ["--version"];
+  const { status, stdout } = spawnSync(kind, args, { encoding: "utf8", timeout: ENGINE_TIMEOUT_MS });
+  return status === 0 ? (/\d+\.\d+\S*/.exec(stdout)?.[0] ?? null) : null;
 }
 
 async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]> {
