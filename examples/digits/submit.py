@@ -54,7 +54,7 @@ def main() -> int:
         return 0
 
     state = follow(sdk, job.id)
-    prefix = f"jobs/{arguments.name}/"
+    prefix = workspace_of(arguments.name)
     if state == "FINISHED":
         arguments.out.mkdir(parents=True, exist_ok=True)
         sdk.storage.boto3.download_file(sdk.storage.bucket, prefix + "model_out/checkpoint.pt", str(arguments.out / "checkpoint.pt"))
@@ -62,6 +62,12 @@ def main() -> int:
         return 0
     tell(id=job.id, state=state, error=sdk.dashboard.get_job(job.id).get("error"))
     return 1
+
+
+def workspace_of(name: str) -> str:
+    """The folder in the bucket that the client makes for a job of this name."""
+    kept = [letter for letter in name.strip().lower().replace(" ", "-") if letter.isalnum() or letter in "-_"]
+    return f"jobs/{''.join(kept) or 'job'}/"
 
 
 def worker_selection(sdk: ResonTech) -> dict:
