@@ -62,8 +62,10 @@ t.test("an uninstall that is cut can be repeated, by the installer of the bundle
   for (const point of ["data", "etc", "releases"]) {
     t.equal(run("install").status, 0);
     t.equal(readFileSync(join(root, "etc", "appliance.json"), "utf8").includes(instance), true);
-    rmSync(join(root, point), { recursive: true });
+    // As an uninstall does: parts end first, then `current` goes.
+    spawnSync(join(root, "current", "bin", "appliance"), ["--root", root, "stop"]);
     rmSync(join(root, "current"));
+    rmSync(join(root, point), { recursive: true });
     const { keyPem } = readRequest();
     t.ok(keyPem.includes("PUBLIC KEY"));
     const done = spawnSync(
@@ -77,6 +79,7 @@ t.test("an uninstall that is cut can be repeated, by the installer of the bundle
     t.notOk(existsSync(root));
     t.notOk(existsSync(join("/run/resontech", instance)));
   }
+  t.same(hostState(instance, root), before.host);
 });
 
 function readRequest(): { keyPem: string } {
