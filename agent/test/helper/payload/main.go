@@ -89,11 +89,7 @@ func train(s spec) {
 	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", s.ServerPort))
 	check(err)
 	event(map[string]any{"kind": "ready"})
-	peer, err := listener.Accept()
-	check(err)
-	site, err := bufio.NewReader(peer).ReadString('\n')
-	check(err)
-	site = strings.TrimSpace(site)
+	peer, site := firstSite(listener)
 	event(map[string]any{"kind": "site-registered", "site": site})
 	event(map[string]any{"kind": "job-started", "nvflareJob": "3f1e"})
 	event(map[string]any{"kind": "round-started", "round": 0, "numRounds": 1})
@@ -107,6 +103,18 @@ func train(s spec) {
 		time.Sleep(6 * time.Second)
 	}
 	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// firstSite waits for a client that says its name: one whose dial timed out just as it came through has hung up, and dials again.
+func firstSite(listener net.Listener) (net.Conn, string) {
+	for {
+		peer, err := listener.Accept()
+		check(err)
+		if site, err := bufio.NewReader(peer).ReadString('\n'); err == nil {
+			return peer, strings.TrimSpace(site)
+		}
+		peer.Close()
+	}
 }
 
 func trainClient(s spec) {
