@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import t, { type Test } from "tap";
+import { addInstallOptions, applyAnswers, type InstallFlags } from "../src/options.ts";
+
+/** The flags that come of an answers file and a command line. */
+function flagsOf(t: Test, answers: string, args: readonly string[] = []): InstallFlags {
+  const file = join(t.testdir(), "answers.json");
+  writeFileSync(file, answers);
+  const command = addInstallOptions(new Command());
+  command.parse(["--bundle", "/b", "--key", "/k", "--answers", file, ...args], { from: "user" });
+  applyAnswers(command);
+  return command.opts<InstallFlags>();
+}
+
+t.test("an answers file sets what the command line leaves open, and a flag wins", async (t) => {
+  const flags = flagsOf(t, '{"name":"gpu.example","cpu-workers":4,"yes":true,"customer":"a"}', ["--customer", "b"]);
+  t.match(flags, { name: "gpu.example", cpuWorkers: "4", yes: true, customer: "b" });
+});
+
+const wrong: [string, RegExp][] = [
+  ['{"nam":"x"}', /there is no option nam/],
+  ['{"key":"/other"}', /there is no option key/],
+  ['{"yes":"true"}', /yes must be true or false/],
+  ['{"name":["x"]}', /name must be a text or a number/],
+  ["[]", /one JSON object/],
+  ["{", /answers\.json/],
+];
+for (const [answers, message] of wrong)
+  t.test(`${answers} is refused`, async (t) => {
+    t.throws(() => flagsOf(t, answers), { code: "option_invalid", message });
+  });
