@@ -56,7 +56,7 @@ export async function startPodman(dir: string, registry: string, rootFile: strin
     CONTAINERS_REGISTRIES_CONF: file("registries.conf", "unqualified-search-registries = []\n"),
   };
   const socket = join(dir, "podman.sock");
-  const service = await startEngine("podman", ["system", "service", "--time=0", `unix://${socket}`], { env }, async () => {
+  const service = await startEngine("podman", ["system", "service", "--time=0", `unix://${socket}`], { env, cwd: dir }, async () => {
     if (!existsSync(socket)) return false;
     await new Docker({ socketPath: socket }).ping();
     return true;

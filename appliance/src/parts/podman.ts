@@ -67,6 +67,8 @@ export function podmanPart(context: PartContext, readRootCert: () => Buffer, ver
     env: () => podmanEnvironment(layout),
     port: null,
     version,
+    // The monitor of a container that runs out of memory leaves an empty file `oom` where the service was started.
+    cwd: layout.run("podman"),
     // What it starts inherits this: a job must never outlive the parts that watch it.
     oomScore: 0,
     prepare: async () => writeConfiguration(context, readRootCert()),

@@ -21,6 +21,8 @@ export type ProcessPart = {
   prepare?: () => Promise<void>;
   startTimeoutMs?: number;
   stopGraceMs?: number;
+  /** Where it runs; what it leaves beside itself lies there. @default the root */
+  cwd?: string;
   /** See {@link startProcess}. @default −500: without these parts nobody's work goes on */
   oomScore?: number;
 };
@@ -44,7 +46,7 @@ export function processPart({ config, layout }: PartContext, spec: ProcessPart):
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", ...spec.env?.() },
         uid,
         gid: uid,
-        cwd: "/",
+        cwd: spec.cwd ?? "/",
         logFile: layout.log(`${spec.name}.log`),
         pidFile,
         oomScore: spec.oomScore ?? VITAL_OOM_SCORE,
