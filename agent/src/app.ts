@@ -94,7 +94,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   };
 
   await whileEngineIsAway(() => members.resume(), signal);
-  const hints = coordinator.onHint(() => members.look());
+  const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
   try {
     await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver()]);
   } finally {

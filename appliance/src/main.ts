@@ -1,11 +1,13 @@
 /** The `appliance` command: everything that an operator does on the box. Root alone. */
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
-import { Command, CommanderError } from "commander";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { exportAudit } from "./commands/audit-export.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
+import { announceStop, endStop, requireParts, startParts, stopParts } from "./commands/planned-stop.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
@@ -30,7 +32,7 @@ const program = new Command("appliance")
   .showHelpAfterError("(--help lists all commands)")
   .addHelpText(
     "after",
-    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance stop\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
+    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance restart coordinator\n  appliance stop --for 600\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
@@ -46,20 +48,67 @@ program
   .description("run every part in the foreground (what the systemd unit starts)")
   .action(() => supervise(root()));
 
+const seconds = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > MAX_MAINTENANCE_S)
+    throw new InvalidArgumentError(`seconds from 1 to ${MAX_MAINTENANCE_S} are meant`);
+  return value;
+};
+
 program
-  .command("start")
-  .description("start the supervisor in the background and wait until every part is healthy")
+  .command("start [part...]")
+  .description("start everything, or the parts that were stopped by name, and wait until all is healthy")
   .option("--no-wait", "do not wait for health")
-  .action(async (options: { wait: boolean }) => {
-    await startDetached(root());
-    if (options.wait) await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say);
+  .action(async (parts: string[], options: { wait: boolean }) => {
+    const context = openContext(root());
+    if (parts.length === 0) await startDetached(root());
+    else {
+      await requireParts(context, parts);
+      await startParts(context, parts);
+    }
+    if (!options.wait) return;
+    await waitHealthy(context, HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
+    // Whatever stop was announced is over.
+    if (parts.length === 0 || parts.includes("coordinator")) await endStop(context);
   });
 
 program
-  .command("stop")
-  .description("stop every part in reverse order and wait")
-  .action(async () => {
+  .command("stop [part...]")
+  .description("stop everything in reverse order, or single parts, which stay down until they are started; waits")
+  .option(
+    "--for <seconds>",
+    `keep running jobs alive meanwhile, at most ${MAX_MAINTENANCE_S}; for single parts ${MAX_MAINTENANCE_S} unless said`,
+    seconds,
+  )
+  .action(async (parts: string[], options: { for?: number }) => {
+    const context = openContext(root());
+    if (parts.length > 0) await requireParts(context, parts);
+    const forS = options.for ?? (parts.length === 0 ? 0 : MAX_MAINTENANCE_S);
+    if (forS > 0) await announceStop(context, forS, say);
+    if (parts.length > 0) {
+      await stopParts(context, parts, STOP_TIMEOUT_MS);
+      say(`stopped: ${parts.join(", ")}`);
+      return;
+    }
     say((await stopAndWait(root(), STOP_TIMEOUT_MS)) ? "stopped" : "it was not running");
+  });
+
+program
+  .command("restart [part...]")
+  .description("stop and start everything, or single parts; running jobs go on meanwhile")
+  .action(async (parts: string[]) => {
+    const context = openContext(root());
+    if (parts.length > 0) await requireParts(context, parts);
+    await announceStop(context, MAX_MAINTENANCE_S, say);
+    if (parts.length === 0) {
+      await stopAndWait(root(), STOP_TIMEOUT_MS);
+      await startDetached(root());
+    } else {
+      await stopParts(context, parts, STOP_TIMEOUT_MS);
+      await startParts(context, parts);
+    }
+    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
+    await endStop(context);
   });
 
 program

@@ -309,8 +309,8 @@ export type OutputCompleteReply = { versionId: string | null };
 export const TailMessage = Type.Object({ job: Id, member: Id, text: Type.String({ maxLength: 262_144 }) }, closed);
 export type TailMessage = Static<typeof TailMessage>;
 
-/** Coordinator → agent: something changed, fetch `desired` now. */
-export const HintMessage = Type.Object({ desiredVersion: Type.Integer() }, closed);
+/** Coordinator → agent: `desired`, something changed, fetch it now; `beat`, a longer lease is to be had. */
+export const HintMessage = Type.Object({ about: Type.Union([Type.Literal("desired"), Type.Literal("beat")]) }, closed);
 export type HintMessage = Static<typeof HintMessage>;
 
 // ── join (HTTPS, before the node has a certificate) ─────────────────────────────────────────────────────────────────────

@@ -10,14 +10,16 @@ const Name = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Longest line either way, in bytes. */
 export const MAX_CONTROL_LINE_BYTES = 65_536;
+/** Longest planned stop: KERNEL "Leases". */
+export const MAX_MAINTENANCE_S = 900;
 
 export const ControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
   /** Makes user, default project, bucket, S3 key pair and one platform key of 30 days; each secret is answered once. */
   Type.Object({ verb: Type.Literal("add-user"), username: Name, admin: Type.Boolean() }, closed),
   Type.Object({ verb: Type.Literal("join-token"), node: Name, ttlS: Type.Integer({ minimum: 1, maximum: 86_400 }) }, closed),
-  /** Leases live until then; at most 15 minutes from now. */
-  Type.Object({ verb: Type.Literal("maintenance"), untilS: Type.Integer({ minimum: 1 }) }, closed),
+  /** A planned stop of so many seconds: leases outlive it. 0 ends it. */
+  Type.Object({ verb: Type.Literal("maintenance"), forS: Type.Integer({ minimum: 0, maximum: MAX_MAINTENANCE_S }) }, closed),
   Type.Object(
     {
       verb: Type.Literal("registry-login"),
@@ -49,6 +51,7 @@ export type ControlReply =
       secretAccessKey: string;
     }
   | { ok: true; verb: "join-token"; token: string; expiresAt: string }
-  | { ok: true; verb: "maintenance"; until: string }
+  /** `until` is null when it was ended; `untold` are living nodes that did not answer, whose work stops with their lease. */
+  | { ok: true; verb: "maintenance"; until: string | null; untold: string[] }
   | { ok: true; verb: "registry-login"; username: string; password: string }
   | { ok: false; code: ErrorCode; message: string; hint: string };

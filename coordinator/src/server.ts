@@ -76,7 +76,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     keyKind: config.keyKind,
     quotaBytes: bucketQuotaBytes,
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
-    maintain: (untilS, audit) => core.maintain(untilS, audit),
+    maintain: (forS) => core.maintain(forS),
   });
   stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
   return stack.move();
@@ -99,6 +99,7 @@ function alarmsOf(logger: Logger): KernelAlarms {
     onNodeDead: (node) => logger.warn({ node }, "node is dead; its members are fenced"),
     onQuarantine: (member, worker) =>
       logger.error({ member, worker }, "release is not proven; look at the node, then let it join again"),
+    onClockStep: (stepMs) => logger.warn({ stepMs }, "the wall clock was set; deadlines have moved along"),
     onAuditRejected: (err, pseq) => logger.error({ err, pseq }, "auditd refused a record"),
     onAuditHalted: (err, pseq) => logger.fatal({ err, pseq }, "the audit log has no place for a record: no new work is taken"),
   };

@@ -7,6 +7,7 @@ import {
   type BeatReply,
   type BeatRequest,
   DesiredReply,
+  HintMessage,
   type MemberReport,
   type OutputCompleteReply,
   type OutputOpenReply,
@@ -108,8 +109,13 @@ export class CoordinatorClient {
   }
 
   /** Calls back on each hint; a hint carries nothing that must not be lost. */
-  onHint(call: () => void): Subscription {
-    return this.#connection.subscribe(agentSubject(this.#node, "hint"), { callback: () => call() });
+  onHint(call: (hint: HintMessage) => void): Subscription {
+    return this.#connection.subscribe(agentSubject(this.#node, "hint"), {
+      callback: (refused, message) => {
+        const hint = refused === null ? parseHint(message.string()) : null;
+        if (hint !== null) call(hint);
+      },
+    });
   }
 
   async close(): Promise<void> {
@@ -137,5 +143,14 @@ export class CoordinatorClient {
     const error: unknown = "error" in reply ? reply.error : null;
     if (!Value.Check(ProtocolError, error)) throw new Error(`the refusal of ${verb} is not of the agreed shape`);
     throw new RefusedError(error.code, `${verb}: ${error.message}`);
+  }
+}
+
+function parseHint(text: string): HintMessage | null {
+  try {
+    const hint: unknown = JSON.parse(text);
+    return Value.Check(HintMessage, hint) ? hint : null;
+  } catch {
+    return null;
   }
 }

@@ -13,6 +13,7 @@ import { RefusedError } from "../bus/refused-error.ts";
 import { grantLease, judgeLease, type Lease, type LeaseVerdict, nextBeatMs } from "../decisions/lease.ts";
 import { inventoryDigest } from "../probes/inventory.ts";
 import { AGENT_VERSION } from "../version.ts";
+import { Wake } from "../wake.ts";
 import type { LeaseFile } from "./lease-file.ts";
 
 const DEFAULT_BEAT_MS = 5_000;
@@ -43,6 +44,7 @@ export class LeaseKeeper {
   #isRegistered = false;
   #isLost = false;
   #loopLagMs = 0;
+  readonly #wake = new Wake();
 
   constructor(parts: LeaseParts) {
     this.#parts = parts;
@@ -58,6 +60,11 @@ export class LeaseKeeper {
     await Promise.all([this.#watchClock(signal), this.#beatForEver(signal)]);
   }
 
+  /** A longer lease is to be had: it beats now, not when the next beat is due. */
+  beatSoon(): void {
+    this.#wake.now();
+  }
+
   async #beatForEver(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       let waitMs = RETRY_MS;
@@ -69,7 +76,7 @@ export class LeaseKeeper {
         if (!signal.aborted)
           this.#parts.log.warn({ err: error }, this.#isRegistered ? "a beat was not answered" : "not registered");
       }
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      await this.#wake.within(waitMs, signal);
     }
   }
 

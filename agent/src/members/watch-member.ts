@@ -33,13 +33,13 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const rounds = new RoundUploads(member);
   const ending = new Ending(member);
   for (const payload = hostProcess(found.pid); payload.lives(); ) {
-    shipper.tick(Date.now());
+    shipper.tick(performance.now());
     if (takeEvents(member)) rounds.request();
     await ending.look();
     await sleep(LOOK_MS, undefined, { signal: abandoned });
   }
   const { exitCode, oomKilled } = await endOf(member);
-  shipper.tick(Date.now());
+  shipper.tick(performance.now());
   while (journal.state.eventsOffset < eventsSize(member)) {
     const before = journal.state.eventsOffset;
     takeEvents(member);

@@ -153,7 +153,7 @@ export class CoordinatorPeer {
   want(...members: DesiredMember[]): void {
     this.#desired = members;
     this.#version += 1;
-    this.#connection?.publish(agentSubject(this.node, "hint"), JSON.stringify({ desiredVersion: this.#version }));
+    this.#connection?.publish(agentSubject(this.node, "hint"), JSON.stringify({ about: "desired" }));
   }
 
   /** Voids the node's epoch, as another registration under its name would. */

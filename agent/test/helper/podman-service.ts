@@ -56,11 +56,16 @@ export async function startPodman(dir: string, registry: string, rootFile: strin
     CONTAINERS_REGISTRIES_CONF: file("registries.conf", "unqualified-search-registries = []\n"),
   };
   const socket = join(dir, "podman.sock");
-  const service = await startEngine("podman", ["system", "service", "--time=0", `unix://${socket}`], { env, cwd: dir }, async () => {
-    if (!existsSync(socket)) return false;
-    await new Docker({ socketPath: socket }).ping();
-    return true;
-  });
+  const service = await startEngine(
+    "podman",
+    ["system", "service", "--time=0", `unix://${socket}`],
+    { env, cwd: dir },
+    async () => {
+      if (!existsSync(socket)) return false;
+      await new Docker({ socketPath: socket }).ping();
+      return true;
+    },
+  );
   const podman = async (...args: string[]): Promise<string> => (await run("podman", args, { env })).stdout;
   return {
     socket,

@@ -50,7 +50,7 @@ export function renderStatus(status: ApplianceStatus): string {
   if (status.parts.length === 0) return `${head}starting\n`;
   const rows = status.parts.map((part) => [
     part.name,
-    part.phase,
+    part.isHeld ? "stopped" : part.phase,
     part.version,
     part.port === null ? "-" : String(part.port),
     part.pid === null ? "-" : String(part.pid),
@@ -66,7 +66,7 @@ export function renderStatus(status: ApplianceStatus): string {
       .trimEnd(),
   );
   const failed = status.parts
-    .filter((part) => part.lastExit !== null && part.phase !== "healthy")
+    .filter((part) => part.lastExit !== null && part.phase !== "healthy" && !part.isHeld)
     .map((part) => `${part.name}: last ended with ${part.lastExit ?? ""}`);
   return `${head}${[...lines, ...failed, ...fleetLines(status.fleet)].join("\n")}\n`;
 }

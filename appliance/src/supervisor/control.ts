@@ -4,7 +4,11 @@ import { createConnection, createServer, type Server } from "node:net";
 import { createInterface } from "node:readline";
 import type { PartStatus } from "./supervisor.ts";
 
-export type SupervisorRequest = { verb: "status" } | { verb: "stop" };
+/** `parts`: those alone, which stay down until they are started; without, everything, and the supervisor ends. */
+export type SupervisorRequest =
+  | { verb: "status" }
+  | { verb: "stop"; parts?: readonly string[] }
+  | { verb: "start"; parts: readonly string[] };
 export type SupervisorReply = { parts: PartStatus[] };
 
 /** Whoever asks holds the instance's lock: a socket that is there is a dead one's. */
@@ -26,8 +30,9 @@ export async function listenControl(path: string, answer: (request: SupervisorRe
 
 function reply(line: string, answer: (request: SupervisorRequest) => SupervisorReply): unknown {
   try {
+    // Root alone can ask: what it asks for is the release's own command.
     const request = JSON.parse(line) as SupervisorRequest;
-    if (request.verb === "status" || request.verb === "stop") return answer(request);
+    if (["status", "stop", "start"].includes(request.verb)) return answer(request);
   } catch {
     // Falls through: what is no request gets the same answer as an unknown verb.
   }

@@ -96,8 +96,11 @@ export async function supervise(root: string): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
   const running: { supervisor: Supervisor | null } = { supervisor: null };
   const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-    if (request.verb === "stop") stopAsked.abort();
-    return { parts: running.supervisor?.status() ?? [] };
+    const { supervisor } = running;
+    if (request.verb === "stop" && request.parts === undefined) stopAsked.abort();
+    if (request.verb === "stop" && request.parts !== undefined) supervisor?.hold(request.parts);
+    if (request.verb === "start") supervisor?.release(request.parts);
+    return { parts: supervisor?.status() ?? [] };
   });
   try {
     await prepare(context);

@@ -26,10 +26,13 @@ export type PartStatus = {
   port: number | null;
   version: string;
   lastExit: string | null;
+  /** Stopped by the operator, until it is started. */
+  isHeld: boolean;
 };
 
 type Entry = {
   part: Part;
+  isHeld: boolean;
   state: PartState;
   running: Running | null;
   starts: number;
@@ -49,6 +52,7 @@ export class Supervisor {
   constructor(parts: readonly Part[], logFolder: string, log: Logger) {
     this.#entries = parts.map((part) => ({
       part,
+      isHeld: false,
       state: { phase: "idle" },
       running: null,
       starts: 0,
@@ -65,7 +69,7 @@ export class Supervisor {
   async run(): Promise<void> {
     while (this.#wanted === "run" || this.#entries.some((entry) => isAlive(entry.state))) {
       const nowMs = performance.now();
-      const parts = this.#entries.map(({ part, state }) => ({ ...part, state }));
+      const parts = this.#entries.map(({ part, state, isHeld }) => ({ ...part, state, isHeld }));
       for (const action of plan(parts, this.#wanted, nowMs)) this.#do(action);
       for (const entry of this.#entries) this.#probe(entry, nowMs);
       if (nowMs - this.#rotatedAtMs > ROTATE_EVERY_MS) {
@@ -80,9 +84,23 @@ export class Supervisor {
     this.#wanted = "stop";
   }
 
+  /** Stops these parts and keeps them down; names that are none are passed over. */
+  hold(parts: readonly string[]): void {
+    for (const entry of this.#entries) if (parts.includes(entry.part.name)) entry.isHeld = true;
+  }
+
+  /** Starts them again, as for the first time. */
+  release(parts: readonly string[]): void {
+    for (const entry of this.#entries) {
+      if (!entry.isHeld || !parts.includes(entry.part.name)) continue;
+      entry.isHeld = false;
+      if (entry.state.phase === "exited") entry.state = { phase: "idle" };
+    }
+  }
+
   status(): PartStatus[] {
     const nowMs = performance.now();
-    return this.#entries.map(({ part, state, running, starts, lastExit }) => ({
+    return this.#entries.map(({ part, state, running, starts, lastExit, isHeld }) => ({
       name: part.name,
       phase: state.phase,
       sinceMs: Math.round(state.phase === "idle" ? 0 : nowMs - (state.phase === "exited" ? state.atMs : state.sinceMs)),
@@ -91,6 +109,7 @@ export class Supervisor {
       port: part.port,
       version: part.version,
       lastExit,
+      isHeld,
     }));
   }
 

@@ -7,6 +7,7 @@ const part = (name: string, after: string[], state: PartState): PlannedPart => (
   startTimeoutMs: 1000,
   stopGraceMs: 500,
   state,
+  isHeld: false,
 });
 const healthy: PartState = { phase: "healthy", sinceMs: 0, restarts: 0 };
 const idle: PartState = { phase: "idle" };
@@ -42,4 +43,12 @@ t.test("parts stop in reverse order: what nobody alive depends on goes first", a
   t.same(plan([part("a", [], healthy), part("b", ["a"], { phase: "exited", atMs: 0, restarts: 0 })], "stop", 0), [
     { do: "stop", part: "a" },
   ]);
+});
+
+t.test("a part that the operator stopped goes alone, stays down, and starts again as for the first time", async (t) => {
+  const held = (state: PartState): PlannedPart => ({ ...part("a", [], state), isHeld: true });
+  t.same(plan([held(healthy), part("b", ["a"], healthy)], "run", 0), [{ do: "stop", part: "a" }]);
+  t.same(plan([held({ phase: "stopping", sinceMs: 0, restarts: 0 })], "run", 501), [{ do: "kill", part: "a" }]);
+  t.same(plan([held({ phase: "exited", atMs: 0, restarts: 0 })], "run", 1e6), []);
+  t.same(plan([part("a", [], idle)], "run", 1e6), [{ do: "start", part: "a" }]);
 });

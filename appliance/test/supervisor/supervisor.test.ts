@@ -220,3 +220,22 @@ t.test("logs that can't be rotated do not end the supervisor", async (t) => {
   await until(() => phaseIn(supervisor, "steady") === "healthy", "it runs all the same");
   t.throws(() => rotateLogs(dir));
 });
+
+t.test("single parts are stopped and started; the others run on", async (t) => {
+  const dir = t.testdir();
+  const { supervisor } = running(
+    t,
+    [shellPart(dir, "first", "exec sleep 60"), shellPart(dir, "second", "exec sleep 60", ["first"])],
+    dir,
+  );
+  await until(() => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"), "both are healthy");
+  const second = supervisor.status()[1]?.pid;
+  supervisor.hold(["first", "nobody"]);
+  await until(() => phaseIn(supervisor, "first") === "exited", "it is down");
+  await sleep(400);
+  t.match(supervisor.status()[0], { phase: "exited", isHeld: true });
+  t.equal(supervisor.status()[1]?.pid, second);
+  supervisor.release(["first"]);
+  await until(() => phaseIn(supervisor, "first") === "healthy", "it is back");
+  t.match(supervisor.status()[0], { isHeld: false, restarts: 1 });
+});

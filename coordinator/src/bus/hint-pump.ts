@@ -1,11 +1,9 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { agentSubject, type HintMessage } from "@resontech/contracts/agent-protocol";
 import type { GroupCommit } from "../db/group-commit.ts";
-import type { WriteHandle } from "../db/open-database.ts";
 import type { CommandOutbox } from "../kernel/command-outbox.ts";
 
 export type HintParts = {
-  db: WriteHandle;
   commit: GroupCommit;
   commands: CommandOutbox;
   connection: NatsConnection;
@@ -39,17 +37,18 @@ export class HintPump {
   }
 
   async #round(): Promise<void> {
-    const { db, commit, commands, connection } = this.#parts;
-    const version = db.prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?").pluck();
+    const { commit, commands, connection } = this.#parts;
     for (let due = commands.due("hint"); due.length > 0; due = commands.due("hint")) {
       await commit.run(() => {
         for (const { seq } of due) commands.done(seq);
       });
       const nodes = new Set(due.flatMap((command) => (command.kind === "hint" ? [command.nodeId] : [])));
-      for (const node of nodes) {
-        const hint: HintMessage = { desiredVersion: version.get(node) ?? 0 };
-        connection.publish(agentSubject(node, "hint"), JSON.stringify(hint));
-      }
+      for (const node of nodes) giveHint(connection, node, { about: "desired" });
     }
   }
+}
+
+/** Sends one message that nobody waits for. */
+export function giveHint(connection: NatsConnection, node: string, hint: HintMessage): void {
+  if (!connection.isClosed()) connection.publish(agentSubject(node, "hint"), JSON.stringify(hint));
 }

@@ -6,8 +6,8 @@ import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contr
 import { auditedOperation, type FailureOutcome, type OpenOperation } from "../audited-operation.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
-import type { GateProof } from "../kernel/accepted-task.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { ControlHandler } from "./control-server.ts";
 
 export type ControlDeps = AddUserDeps & {
@@ -15,8 +15,8 @@ export type ControlDeps = AddUserDeps & {
   passwords: RegistryPasswords;
   /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
   joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
-  /** Lengthens the leases until then, at most 15 minutes. Answers with the instant in Unix milliseconds. */
-  maintain: (untilS: number, audit: GateProof) => Promise<number>;
+  /** Leases outlive a planned stop of so many seconds; 0 ends it. */
+  maintain: (forS: number) => Promise<MaintenanceReply>;
 };
 
 /** Every verb is here, or the types fail. */
@@ -55,14 +55,14 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return { ok: true, verb: "join-token", token, expiresAt: new Date(expiresAt).toISOString() };
     }
     case "maintenance": {
-      const until = await byOperator(
+      const { until, untold } = await byOperator(
         deps,
         "admin.maintenance",
         { kind: "appliance", id: "appliance" },
-        { until_s: request.untilS },
-        ({ proof }) => deps.maintain(request.untilS, proof),
+        { until_s: Math.floor(deps.now() / 1000) + request.forS },
+        () => deps.maintain(request.forS),
       );
-      return { ok: true, verb: "maintenance", until: new Date(until).toISOString() };
+      return { ok: true, verb: "maintenance", until: until === null ? null : new Date(until).toISOString(), untold };
     }
     case "registry-login": {
       const login = await byOperator(

@@ -1,7 +1,14 @@
 import type { WriteHandle } from "./open-database.ts";
 
 /** Single values that outlive a restart. */
-export type MetaName = "generation" | "record-boot" | "record-pseq" | "record-ack" | "job-sequence" | "maintenance-until";
+export type MetaName =
+  | "generation"
+  | "record-boot"
+  | "record-pseq"
+  | "record-ack"
+  | "job-sequence"
+  | "maintenance-until"
+  | "clock-anchor";
 
 export class Meta {
   readonly #get;

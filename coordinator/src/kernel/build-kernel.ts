@@ -6,6 +6,7 @@ import { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Heartbeats } from "../nodes/heartbeats.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
+import { leaseMsNow } from "../nodes/maintenance.ts";
 import { NodeTable } from "../nodes/node-table.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../outputs/output-table.ts";
@@ -30,6 +31,8 @@ export type KernelAlarms = {
   onBrake: (brake: string) => void;
   onNodeDead: (node: string) => void;
   onQuarantine: (member: string, worker: string | null) => void;
+  /** The wall clock was set, or the host slept: deadlines have moved along by so many milliseconds. */
+  onClockStep: (stepMs: number) => void;
   /** A record stands in the log as refused: a fault of ours that lost its text. */
   onAuditRejected: (error: Error, pseq: number) => void;
   /** Records wait from this one on, and nothing new starts. */
@@ -55,7 +58,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
     onQuarantine: alarms.onQuarantine,
   });
   const nodes = new NodeTable(db);
-  const heartbeats = new Heartbeats(clock);
+  const heartbeats = new Heartbeats(clock, leaseMsNow(meta, clock));
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
     onRejected: alarms.onAuditRejected,

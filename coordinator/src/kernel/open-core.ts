@@ -16,27 +16,27 @@ import { AgentRequests } from "../bus/agent-requests.ts";
 import { serveAuthCallout } from "../bus/auth-callout.ts";
 import { connectBus, readSeed } from "../bus/connect.ts";
 import { BusLink } from "../bus/bus-link.ts";
-import { HintPump } from "../bus/hint-pump.ts";
+import { giveHint, HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
+import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import { AbortPump } from "../outputs/abort-pump.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
-import type { GateProof } from "./accepted-task.ts";
 import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
-import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
+import { SteadyClock } from "./clock.ts";
+import { ClockSteps, readBootTime } from "./clock-steps.ts";
 import type { Kernel } from "./kernel.ts";
 
 const SWEEP_MS = 1_000;
 /** Whatever was missed is found again this often. */
 const COMPARE_MS = 30_000;
-const MAX_MAINTENANCE_MS = 15 * 60_000;
 /** Longest wait at the end for records to be acknowledged; what is left is sent by the next start. */
 const DRAIN_MS = 2_000;
 
@@ -48,7 +48,7 @@ export type CoreOptions = {
   passwords: RegistryPasswords;
   alarms: KernelAlarms;
   onTail?: (job: string, member: string, text: string) => void;
-  clock?: Clock;
+  clock?: SteadyClock;
 };
 
 /** What routes and the control socket work with. */
@@ -60,8 +60,8 @@ export type Core = AsyncDisposable & {
   gate: AuditProducer;
   record: RecordEvent;
   joinTokens: JoinTokens;
-  /** Announces a planned stop: leases live until then, nobody is declared dead. Answers with the instant, Unix milliseconds. */
-  maintain(untilS: number, audit: GateProof): Promise<number>;
+  /** See {@link planStop}. */
+  maintain(forS: number): Promise<MaintenanceReply>;
   /** False while the bus or the audit log is away, or the log does not take records. */
   isReady(): { bus: boolean; audit: boolean };
   generation: number;
@@ -69,13 +69,16 @@ export type Core = AsyncDisposable & {
 
 /** @throws DatabaseTooNew, AuditUnavailable, and whatever keeps a file from being read */
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const { config, alarms, clock = SYSTEM_CLOCK } = options;
+  const { config, alarms, clock = new SteadyClock() } = options;
   await using stack = new AsyncDisposableStack();
   const opened = stack.use(openDatabase(config.databaseFile));
   const { write: db, read } = opened;
   const commit = new GroupCommit(db);
   stack.defer(() => commit.close());
   const parts = buildKernel({ db, commit, clock, alarms });
+  const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep: alarms.onClockStep });
+  await clockSteps.begin();
+  await parts.sweeper.giveGrace();
   const authority = await CertificateAuthority.load(config.ca);
 
   const gate = stack.use(await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }));
@@ -86,7 +89,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
   await uploads.recover();
   const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
-  const timers = startTimers(options, parts, bus);
+  const timers = startTimers(options, parts, bus, clockSteps);
   stack.defer(() => timers[Symbol.asyncDispose]());
 
   const joinTokens = new JoinTokens({
@@ -98,11 +101,10 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     kernel: parts.kernel,
     ...{ db, read, commit, gate, joinTokens, generation },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
-    maintain: async (untilS) => {
-      const until = Math.min(untilS * 1000, clock.now() + MAX_MAINTENANCE_MS);
-      await commit.run(() => parts.meta.set("maintenance-until", until));
-      return until;
-    },
+    maintain: (forS) =>
+      planStop(parts, forS, () => {
+        for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });
+      }),
     isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -166,13 +168,14 @@ async function openBus(
 
 /** Everything that happens by itself. Disposing waits for what is under way. */
 function startTimers(
-  { store, alarms, clock = SYSTEM_CLOCK }: CoreOptions,
+  { store, alarms }: CoreOptions,
   parts: KernelParts,
   bus: NatsConnection,
+  clockSteps: ClockSteps,
 ): AsyncDisposable {
-  const { db, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
+  const { clock, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
   const abort = new AbortController();
-  const hints = new HintPump({ db, commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
+  const hints = new HintPump({ commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
   const aborts = new AbortPump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
     onError: (error) => alarms.onError(error, "aborting uploads"),
@@ -199,6 +202,7 @@ function startTimers(
     scheduler.kick();
   }, COMPARE_MS);
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
+  clockSteps.run(abort.signal, (error) => alarms.onError(error, "clock"));
   pump();
   aborts.kick();
   return {

@@ -1,9 +1,13 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import { LIVENESS } from "../nodes/decisions/liveness.ts";
 import { jobLapse, memberLapse } from "./decisions/deadlines.ts";
 import type { Transitions } from "./transitions.ts";
 
-/** Carries out what a passed deadline means. Deadlines are columns: a restart forgets none, and starts none anew. */
+/** As long as a node's silence is taken for less than its end. */
+const GRACE_MS = LIVENESS.leaseMs + LIVENESS.deadAfterLeaseMs;
+
+/** Carries out what a passed deadline means. Deadlines are columns: a restart forgets none. */
 export class Sweeper {
   readonly #db: WriteHandle;
   readonly #commit: GroupCommit;
@@ -13,6 +17,21 @@ export class Sweeper {
     this.#db = db;
     this.#commit = commit;
     this.#transitions = transitions;
+  }
+
+  /**
+   * While we were away no agent could tell of progress: what it should have told by then it may tell within a lease from now. A time that
+   * the job states for itself goes on.
+   */
+  async giveGrace(): Promise<void> {
+    const until = this.#transitions.parts.clock.now() + GRACE_MS;
+    await this.#commit.run((db) => {
+      db.prepare(
+        `UPDATE jobs SET deadline_at = ? WHERE deadline_at < ?
+           AND state IN ('RESERVED', 'PROVISIONING', 'STAGING', 'PREEMPTING', 'RECOVERING', 'FINALIZING', 'STOPPING')`,
+      ).run(until, until);
+      db.prepare("UPDATE members SET deadline_at = ? WHERE deadline_at < ?").run(until, until);
+    });
   }
 
   async sweep(): Promise<void> {

@@ -9,6 +9,7 @@ export type Heartbeat = {
 
 type Heard = {
   monotonic: number;
+  leaseMs: number;
   goodBeats: number;
   beat: Heartbeat | null;
   missing: Map<string, number>;
@@ -18,15 +19,17 @@ type Heard = {
 
 /**
  * When each node was last heard, in memory alone: a restart owes every lease a full TTL, so there is nothing to remember.
- * A node that was never heard counts from the start of this process.
+ * A node that was never heard counts from the start of this process, with the longest lease that the former one may have given it.
  */
 export class Heartbeats {
   readonly #clock: Clock;
   readonly #startedAt: number;
+  readonly #firstLeaseMs: number;
   readonly #nodes = new Map<string, Heard>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, firstLeaseMs: number) {
     this.#clock = clock;
+    this.#firstLeaseMs = firstLeaseMs;
     this.#startedAt = clock.monotonic();
   }
 
@@ -44,6 +47,20 @@ export class Heartbeats {
     heard.goodBeats = 0;
     heard.missing.clear();
     heard.unheld = new Set(unheld);
+  }
+
+  /** What the answer to its beat or registration grants it. */
+  granted(node: string, leaseMs: number): void {
+    this.#of(node).leaseMs = leaseMs;
+  }
+
+  leaseMs(node: string): number {
+    return this.#nodes.get(node)?.leaseMs ?? this.#firstLeaseMs;
+  }
+
+  /** Whether it was heard, and so answered, after an instant of the monotonic clock. */
+  isHeardSince(node: string, monotonic: number): boolean {
+    return (this.#nodes.get(node)?.monotonic ?? -Infinity) > monotonic;
   }
 
   /** The node names a member again that its registration did not name. */
@@ -79,7 +96,14 @@ export class Heartbeats {
   #of(node: string): Heard {
     let heard = this.#nodes.get(node);
     if (heard === undefined) {
-      heard = { monotonic: this.#clock.monotonic(), goodBeats: 0, beat: null, missing: new Map(), unheld: new Set() };
+      heard = {
+        monotonic: this.#startedAt,
+        leaseMs: this.#firstLeaseMs,
+        goodBeats: 0,
+        beat: null,
+        missing: new Map(),
+        unheld: new Set(),
+      };
       this.#nodes.set(node, heard);
     }
     return heard;

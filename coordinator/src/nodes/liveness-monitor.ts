@@ -39,7 +39,7 @@ export class LivenessMonitor {
   }
 
   async tick(): Promise<void> {
-    const { clock, nodes, heartbeats, meta, onBrake, commit } = this.#parts;
+    const { clock, nodes, heartbeats, onBrake, commit } = this.#parts;
     const now = clock.monotonic();
     const ownLagMs = this.#lastTick === null ? 0 : now - this.#lastTick - TICK_MS;
     this.#lastTick = now;
@@ -48,10 +48,10 @@ export class LivenessMonitor {
         node: id,
         state: state as "READY" | "SUSPECT" | "DEAD",
         silentMs: heartbeats.silentMs(id),
+        leaseMs: heartbeats.leaseMs(id),
         goodBeats: heartbeats.goodBeats(id),
       })),
       ownLagMs,
-      isMaintenance: meta.number("maintenance-until") > clock.now(),
     });
     if (brake !== null) onBrake(brake);
     if (decisions.length > 0) await Promise.all(decisions.map((decision) => commit.run(() => this.#apply(decision))));

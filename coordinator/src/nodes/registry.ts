@@ -9,9 +9,9 @@ import type { MemberRow, NodeRow } from "../kernel/rows.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import { AgentRefusal } from "./agent-refusal.ts";
 import type { Heartbeats } from "./heartbeats.ts";
+import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
 
-const LEASE_MS = 30_000;
 const BEAT_INTERVAL_MS = 5_000;
 /** Beats in a row without a member that the node was told to hold, before it counts as lost there. */
 const MISSING_BEATS = 4;
@@ -69,7 +69,7 @@ export class Registry {
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#transitions.parts.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
-    return { nodeEpoch: epoch, leaseMs: this.#leaseMs(), beatIntervalMs: BEAT_INTERVAL_MS };
+    return { nodeEpoch: epoch, leaseMs: this.#grant(nodeId), beatIntervalMs: BEAT_INTERVAL_MS };
   }
 
   /** Notes the beat; what it has not named for several beats in a row is lost there. */
@@ -96,7 +96,7 @@ export class Registry {
     const node = this.known(nodeId);
     return {
       nonce: beat.nonce,
-      leaseMs: this.#leaseMs(),
+      leaseMs: this.#grant(nodeId),
       desiredVersion: node.desired_version,
       reregister: node.inventory_digest !== beat.inventoryDigest || node.boot_id !== beat.bootId,
     };
@@ -150,9 +150,10 @@ export class Registry {
     return { generation: this.#meta.number("generation"), counter: (node.counter ?? 0) + 1 };
   }
 
-  /** During a planned stop agents run on until it ends. */
-  #leaseMs(): number {
-    return Math.max(LEASE_MS, this.#meta.number("maintenance-until") - this.#clock.now());
+  #grant(nodeId: string): number {
+    const leaseMs = leaseMsNow(this.#meta, this.#clock);
+    this.#heartbeats.granted(nodeId, leaseMs);
+    return leaseMs;
   }
 
   /** @throws AgentRefusal for an id that another node has, or that is not `<node>-<n>` */

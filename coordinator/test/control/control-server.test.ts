@@ -42,7 +42,7 @@ t.test("requests are answered in order, bad ones included", async (t) => {
     '{"verb":"format-disk"}',
     '{"verb":"status","extra":1}',
     '{"verb":"add-user","username":"alice","admin":false}',
-    '{"verb":"maintenance","untilS":60}',
+    '{"verb":"maintenance","forS":60}',
     '{"verb":"status"}',
   ]);
   const status = { ok: true, verb: "status", generation: 7 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { CoordinatorConfig, JobImage } from "@resontech/contracts/coordinator-config";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { AcceptedInput, AcceptedTask } from "../../src/kernel/accepted-task.ts";
-import { SYSTEM_CLOCK } from "../../src/kernel/clock.ts";
+import { SteadyClock } from "../../src/kernel/clock.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
 import { type Core, openCore } from "../../src/kernel/open-core.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
@@ -34,6 +34,9 @@ export class CoreFixture {
   readonly s3: S3Engine;
   readonly errors: string[] = [];
   readonly tails: string[] = [];
+  readonly clockSteps: number[] = [];
+  /** How far the wall clock was set. */
+  wallStepMs = 0;
   passwords = new RegistryPasswords(() => Date.now());
   core!: Core;
   readonly #agents: ScriptedAgent[] = [];
@@ -75,13 +78,14 @@ export class CoreFixture {
       store: this.s3.store,
       volume: new VolumeSync(this.s3.volumePath),
       passwords: this.passwords,
-      clock: SYSTEM_CLOCK,
+      clock: new SteadyClock(() => Date.now() + this.wallStepMs),
       onTail: (job, member, text) => this.tails.push(`${job} ${member} ${text}`),
       alarms: {
         onError: (error, what) => this.errors.push(`${what}: ${String(error)}`),
         onBrake: (brake) => this.errors.push(`brake: ${brake}`),
         onNodeDead: (node) => this.errors.push(`dead: ${node}`),
         onQuarantine: (member) => this.errors.push(`quarantined: ${member}`),
+        onClockStep: (stepMs) => this.clockSteps.push(stepMs),
         onAuditRejected: (error) => this.errors.push(`audit refused: ${error.message}`),
         onAuditHalted: (error) => this.errors.push(`audit halted: ${String(error)}`),
       },

@@ -21,7 +21,15 @@ const core = await openCore({
   ),
   volume: { durable: () => Promise.resolve() },
   passwords: new RegistryPasswords(() => Date.now()),
-  alarms: { onError: fail, onBrake: fail, onNodeDead: fail, onQuarantine: fail, onAuditRejected: fail, onAuditHalted: fail },
+  alarms: {
+    onError: fail,
+    onBrake: fail,
+    onNodeDead: fail,
+    onQuarantine: fail,
+    onClockStep: fail,
+    onAuditRejected: fail,
+    onAuditHalted: fail,
+  },
 });
 process.on("message", (message: { kind: "job" | "cancel"; id: string }) => {
   if (message.kind === "job") process.send?.({ kind: "job", state: core.kernel.job(message.id, "project-a")?.state ?? null });

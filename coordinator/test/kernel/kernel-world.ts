@@ -41,6 +41,7 @@ export class KernelWorld implements Disposable {
         onBrake: () => {},
         onNodeDead: () => {},
         onQuarantine: () => {},
+        onClockStep: () => {},
         onAuditRejected: (error) => this.errors.push(error),
         onAuditHalted: (error) => this.errors.push(error),
       },

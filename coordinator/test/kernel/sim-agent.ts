@@ -70,6 +70,7 @@ export class SimAgent {
         ...{ inventoryDigest: "0".repeat(64), loopLagMs: 0, diskFreeBytes: 1 },
       };
       await commit.run(() => registry.hear(this.node, beat));
+      registry.beatReply(this.node, beat);
     });
   }
 

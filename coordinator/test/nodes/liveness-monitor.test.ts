@@ -1,4 +1,5 @@
 import t from "tap";
+import { planStop } from "../../src/nodes/maintenance.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import { SimAgent } from "../kernel/sim-agent.ts";
 
@@ -21,6 +22,17 @@ async function build() {
     }
   };
   return { world, agents: agents as [SimAgent, SimAgent], state, pass };
+}
+
+/** Announces a stop; those who hear of it beat a moment later. */
+async function planned(world: KernelWorld, hearing: SimAgent[], forS: number) {
+  let beats: Promise<void>[] = [];
+  const reply = await planStop(world.parts, forS, () => {
+    world.nowMs += 1;
+    beats = hearing.map((agent) => agent.beat());
+  });
+  await Promise.all(beats);
+  return reply;
 }
 
 t.test("a silent node is SUSPECT, then DEAD; its job starts again elsewhere within 45 s", async (t) => {
@@ -66,14 +78,48 @@ t.test("a restart of the coordinator owes every lease a full TTL", async (t) => 
   t.equal(state("node-a"), "READY", "silent for 57 s, of which 11 s count");
 });
 
-t.test("during a planned stop nobody is declared dead", async (t) => {
+t.test(
+  "a planned stop is over when its time is, or when it is ended: until then nobody who heard of it is declared dead",
+  async (t) => {
+    const { world, state, pass, agents } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    const plan = (forS: number) => planned(world, agents, forS);
+    t.same(await plan(60), { until: world.nowMs - 1 + 60_000, untold: [] });
+    await pass(60, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT");
+    world.crash();
+    await pass(40, [agents[1]]);
+    t.equal(state("node-a"), "DEAD", "a lease of its own and ten seconds after it");
+    world.crash();
+    await plan(300);
+    await pass(20, agents);
+    t.same(await plan(0), { until: null, untold: [] });
+    await pass(1, agents);
+    await pass(41, [agents[1]]);
+    t.equal(state("node-a"), "DEAD");
+  },
+);
+
+t.test("whoever was started during a planned stop waits as long as the longest lease that may be out there", async (t) => {
   const { world, state, pass, agents } = await build();
   t.teardown(() => world[Symbol.dispose]());
-  await world.parts.commit.run(() => world.parts.meta.set("maintenance-until", world.nowMs + 60_000));
-  await pass(50, [agents[1]]);
+  await planned(world, agents, 300);
+  world.nowMs += 200_000;
+  world.crash();
+  await pass(105, [agents[1]]);
   t.equal(state("node-a"), "SUSPECT");
-  await pass(20, [agents[1]]);
+  await pass(10, [agents[1]]);
   t.equal(state("node-a"), "DEAD");
+});
+
+t.test("a living node that does not answer is named: its work would stop", async (t) => {
+  const { world, agents } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  const beating = setInterval(() => {
+    world.nowMs += 1_000;
+  }, 20);
+  t.teardown(() => clearInterval(beating));
+  t.same((await planned(world, [agents[1]], 60)).untold, ["node-a"]);
 });
 
 t.test("a node that comes and goes three times is cordoned and gets no more work", async (t) => {

@@ -17,6 +17,8 @@ export type PlannedPart = {
   startTimeoutMs: number;
   stopGraceMs: number;
   state: PartState;
+  /** Stopped by the operator: it stays down until it is started, and nothing else goes with it. */
+  isHeld: boolean;
 };
 
 export type Action = { do: "start"; part: string } | { do: "stop"; part: string } | { do: "kill"; part: string };
@@ -45,7 +47,11 @@ export function plan(parts: readonly PlannedPart[], wanted: "run" | "stop", nowM
 function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
   const states = new Map(parts.map((part) => [part.name, part.state]));
   const actions: Action[] = [];
-  for (const { name, after, state, startTimeoutMs, stopGraceMs } of parts) {
+  for (const { name, after, state, startTimeoutMs, stopGraceMs, isHeld } of parts) {
+    if (isHeld && state.phase !== "stopping") {
+      if (isAlive(state)) actions.push({ do: "stop", part: name });
+      continue;
+    }
     switch (state.phase) {
       case "idle":
       case "exited": {

@@ -1,11 +1,14 @@
 /**
  * Which nodes answer. Pure: one look at all of them at an instant of the monotonic clock. The server counts from the moment that it
- * received a beat; an agent without answer for 30 s has stopped its work by 38 s, so at 40 s nothing of it runs any more.
+ * received a beat; an agent without answer for its lease of 30 s has stopped its work 8 s later, so at 40 s nothing of it runs any more.
+ * Before a planned stop agents are given a longer lease: then as much later.
  */
 
 export const LIVENESS = {
+  leaseMs: 30_000,
   suspectAfterMs: 12_000,
-  deadAfterMs: 40_000,
+  /** After the lease that a node was given last. */
+  deadAfterLeaseMs: 10_000,
   /** Beats in a row that make a node READY again. */
   goodBeats: 3,
   /** Returns within the window that cordon it. */
@@ -22,19 +25,19 @@ export type NodeLiveness = {
   node: string;
   state: "READY" | "SUSPECT" | "DEAD";
   silentMs: number;
+  /** Given with the last answer. */
+  leaseMs: number;
   goodBeats: number;
 };
 export type LivenessFacts = {
   nodes: readonly NodeLiveness[];
   ownLagMs: number;
-  /** Planned stop: leases are longer, nobody is declared dead. */
-  isMaintenance: boolean;
 };
 export type LivenessDecision = { node: string; to: "READY" | "SUSPECT" | "DEAD" };
 /** `brake`: why nobody was declared dead although somebody was silent long enough. */
-export type LivenessVerdict = { decisions: LivenessDecision[]; brake: "own_lag" | "many_suspect" | "maintenance" | null };
+export type LivenessVerdict = { decisions: LivenessDecision[]; brake: "own_lag" | "many_suspect" | null };
 
-export function judgeLiveness({ nodes, ownLagMs, isMaintenance }: LivenessFacts): LivenessVerdict {
+export function judgeLiveness({ nodes, ownLagMs }: LivenessFacts): LivenessVerdict {
   const decisions: LivenessDecision[] = [];
   for (const { node, state, silentMs, goodBeats } of nodes) {
     if (state === "READY" && silentMs >= LIVENESS.suspectAfterMs) decisions.push({ node, to: "SUSPECT" });
@@ -42,14 +45,13 @@ export function judgeLiveness({ nodes, ownLagMs, isMaintenance }: LivenessFacts)
       decisions.push({ node, to: "READY" });
   }
   const silent = nodes.filter(({ state, silentMs }) => state !== "DEAD" && silentMs >= LIVENESS.suspectAfterMs);
-  const dead = silent.filter(({ silentMs }) => silentMs >= LIVENESS.deadAfterMs);
-  const brake = dead.length === 0 ? null : brakeOf(silent.length, nodes.length, ownLagMs, isMaintenance);
+  const dead = silent.filter(({ silentMs, leaseMs }) => silentMs >= leaseMs + LIVENESS.deadAfterLeaseMs);
+  const brake = dead.length === 0 ? null : brakeOf(silent.length, nodes.length, ownLagMs);
   if (brake === null) for (const { node } of dead) decisions.push({ node, to: "DEAD" });
   return { decisions, brake };
 }
 
-function brakeOf(silent: number, all: number, ownLagMs: number, isMaintenance: boolean): LivenessVerdict["brake"] {
-  if (isMaintenance) return "maintenance";
+function brakeOf(silent: number, all: number, ownLagMs: number): LivenessVerdict["brake"] {
   if (ownLagMs > LIVENESS.maxOwnLagMs) return "own_lag";
   const limit = Math.max(LIVENESS.maxSuspectNodes, all * LIVENESS.maxSuspectShare);
   return silent > limit ? "many_suspect" : null;

@@ -2,10 +2,10 @@ import t from "tap";
 import { judgeFlap, judgeLiveness, type NodeLiveness } from "../../../src/nodes/decisions/liveness.ts";
 
 const node = (id: string, silentMs: number, change: Partial<NodeLiveness> = {}): NodeLiveness => ({
-  ...{ node: id, state: "READY", silentMs, goodBeats: 0 },
+  ...{ node: id, state: "READY", silentMs, leaseMs: 30_000, goodBeats: 0 },
   ...change,
 });
-const calm = { ownLagMs: 0, isMaintenance: false };
+const calm = { ownLagMs: 0 };
 const quiet = (count: number) => Array.from({ length: count }, (_, n) => node(`n${n}`, 0));
 
 t.test("SUSPECT at 12 s, DEAD at 40 s, READY after three good beats", async (t) => {
@@ -19,11 +19,16 @@ t.test("SUSPECT at 12 s, DEAD at 40 s, READY after three good beats", async (t) 
   }
 });
 
-t.test("brakes: own lag, planned stops, and many at once say that the fault is not the nodes'", async (t) => {
+t.test("a lease that was lengthened for a planned stop is waited for", async (t) => {
+  const away = (silentMs: number) => node("a", silentMs, { state: "SUSPECT", leaseMs: 900_000 });
+  t.same(judgeLiveness({ ...calm, nodes: [away(909_999)] }), { decisions: [], brake: null });
+  t.same(judgeLiveness({ ...calm, nodes: [away(910_000)] }).decisions, [{ node: "a", to: "DEAD" }]);
+});
+
+t.test("brakes: own lag, and many at once say that the fault is not the nodes'", async (t) => {
   const dead = node("a", 60_000, { state: "SUSPECT" });
-  t.match(judgeLiveness({ nodes: [dead], ownLagMs: 1_001, isMaintenance: false }), { decisions: [], brake: "own_lag" });
-  t.match(judgeLiveness({ nodes: [dead], ownLagMs: 1_000, isMaintenance: false }), { brake: null });
-  t.match(judgeLiveness({ nodes: [dead], ownLagMs: 0, isMaintenance: true }), { decisions: [], brake: "maintenance" });
+  t.match(judgeLiveness({ nodes: [dead], ownLagMs: 1_001 }), { decisions: [], brake: "own_lag" });
+  t.match(judgeLiveness({ nodes: [dead], ownLagMs: 1_000 }), { brake: null });
   const silent = (count: number) => Array.from({ length: count }, (_, n) => node(`s${n}`, 60_000, { state: "SUSPECT" }));
   t.equal(judgeLiveness({ ...calm, nodes: silent(2) }).decisions.length, 2, "two may die at once");
   t.match(judgeLiveness({ ...calm, nodes: silent(3) }), { decisions: [], brake: "many_suspect" });
