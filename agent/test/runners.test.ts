@@ -40,6 +40,7 @@ const image = jobImage();
 const skip = image === null && "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
 for (const [group, sentence] of [
   ["Success", "a whole federated attempt succeeds and tells its rounds"],
+  ["Resume", "a new attempt goes on from a committed round, or fails"],
   ["UserFaults", "each fault of the user's code has its reason and the traceback's last lines"],
   ["Ends", "killed and aborted attempts end as the contract says"],
 ] as const) {

@@ -112,18 +112,33 @@ export const MemberRole = Type.Union([
 ]);
 export type MemberRole = Static<typeof MemberRole>;
 
-/** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`. */
+/** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`, `resume/<basename>`. */
 export const StagedInput = Type.Object(
   {
     id: Id,
-    kind: Type.Union([Type.Literal("script"), Type.Literal("config"), Type.Literal("shard"), Type.Literal("model")]),
+    kind: Type.Union([
+      Type.Literal("script"),
+      Type.Literal("config"),
+      Type.Literal("shard"),
+      Type.Literal("model"),
+      Type.Literal("checkpoint"),
+    ]),
     target: Type.String({ minLength: 1, maxLength: 1024 }),
     sizeBytes: Bytes,
     etag: Type.String({ maxLength: 128 }),
+    /** Of what the platform itself stored. */
+    sha256: Type.Optional(Sha256),
   },
   closed,
 );
 export type StagedInput = Static<typeof StagedInput>;
+
+/** `startRound` as the workflow numbers rounds; `roundsLeft` counts it and those after it. */
+export const FederationResume = Type.Object(
+  { startRound: Type.Integer({ minimum: 1 }), roundsLeft: Type.Integer({ minimum: 1 }) },
+  closed,
+);
+export type FederationResume = Static<typeof FederationResume>;
 
 export const DesiredMember = Type.Object(
   {
@@ -162,6 +177,10 @@ export const DesiredMember = Type.Object(
         /** Null when the workflow does not name its rounds. */
         numRounds: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
         taskRequestIntervalMs: Type.Integer({ minimum: 1 }),
+        /** The server commits the model of each round, so that a later attempt can go on from it. */
+        isResumable: Type.Boolean(),
+        /** The attempt goes on from a committed round; its model is among the server's inputs. */
+        resume: Type.Union([FederationResume, Type.Null()]),
       },
       closed,
     ),
@@ -200,6 +219,8 @@ export const MemberEvent = Type.Union([
     { kind: kind("round-ended"), round: Type.Integer({ minimum: 0 }), sites: Type.Array(Id), modelSha256: Type.Optional(Sha256) },
     closed,
   ),
+  /** Server only: the model of a round and its manifest are stored, by uploads of this very fence; the round is committed. */
+  Type.Object({ kind: kind("checkpoint"), round: Type.Integer({ minimum: 0 }), model: Id, manifest: Id }, closed),
   /** One `RT_METRIC {json}` line of a site; `value` is that JSON as text, at most 4 KiB. */
   Type.Object({ kind: kind("metric"), site: Id, value: Type.String({ maxLength: 4096 }) }, closed),
   /** The payload ended well; outputs follow. */
@@ -266,8 +287,9 @@ export type PullTokenReply = { username: string; password: string };
 // ── outputs: a multipart that the coordinator creates and completes ─────────────────────────────────────────────────────
 
 /**
- * `key` is relative to the job's output root: `model_out/…`, `files_out/…` (server alone). With `log: true` it is relative to
- * `logs/<job>/`: `<member>-<generation>.<counter>/<seq>` of this very member and fence. `urls` has one for each part, in order.
+ * `key` is relative to the job's output root: `model_out/…`, `files_out/…` (server alone). In the area `log` it is relative to
+ * `logs/<job>/`: `<member>-<generation>.<counter>/<seq>` of this very member and fence; in the area `checkpoint` (server alone) to
+ * `ckpt/<job>/<attempt>/`: `<member>-<generation>.<counter>/<round>/…`. `urls` has one for each part, in order.
  */
 export const OutputOpenRequest = Type.Object(
   {
@@ -277,7 +299,7 @@ export const OutputOpenRequest = Type.Object(
     key: Type.String({ minLength: 1, maxLength: 1024 }),
     sizeBytes: Bytes,
     sha256: Sha256,
-    log: Type.Optional(Type.Boolean()),
+    area: Type.Optional(Type.Union([Type.Literal("log"), Type.Literal("checkpoint")])),
   },
   closed,
 );

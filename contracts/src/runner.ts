@@ -5,7 +5,7 @@
  * - `/rt/init` (ro, static binary, PID 1), `/rt/lease/lease` (ro directory; text: boot-time deadline in ns, rewritten atomically)
  * - `/rt/runner/` (ro: agent/runners), `/rt/job/spec.json` (ro: RunnerSpec), `/rt/job/kit/` (ro: PEM keys and certificates)
  * - `/rt/job/scripts/`, `/rt/job/configs/` (ro, server alone: the user's files byte for byte; NVFlare deploys them to the sites),
- *   `/app/model/<basename>` (ro, server, warm start)
+ *   `/app/model/<basename>` (ro, server, warm start), `/rt/job/resume/<basename>` (ro, server, the model that a resumed attempt goes on from)
  * - writable, all on the member's size-limited file system: `/app/payload` (= `/var/tmp/nvflare/data`), `/app/out`, `/tmp`,
  *   `/app/workspace` (NVFlare's), `/rt/events/` (`events.jsonl`: RunnerEvent, one JSON object a line, appended, never rewritten;
  *   in the server also RUNNER_OUTPUTS)
@@ -49,7 +49,12 @@ export type RunnerSpec = {
   taskRequestIntervalS: number;
   /** In the container; null when the job has no warm start. */
   modelFile: string | null;
+  /** The user's configuration is run as it is but for these: first round, rounds left, model to start from (path in the container). */
+  resume: { startRound: number; roundsLeft: number; modelFile: string } | null;
 };
+
+/** Path in the server's container of the model that a resumed attempt starts from. */
+export const RESUME_MODEL = "/rt/job/resume/model.pt";
 
 /** File names under `/rt/job/kit/`; `admin.*` only in the server's container. See federation-certificates.ts. */
 export const KIT_FILES = {
@@ -86,6 +91,8 @@ export type RunnerEvent = { t: string } & (
   | { kind: "round-started"; round: number; numRounds: number | null }
   /** `modelSha256` when the round wrote a model, and that file was closed and unchanged while it was read. */
   | { kind: "round-ended"; round: number; sites: string[]; modelSha256?: string }
+  /** Follows a round that wrote a model: where it lies in the container until a later round overwrites it. */
+  | { kind: "round-model"; round: number; file: string; sha256: string }
   /** From the server alone, for all sites; `value` is the JSON of the `RT_METRIC` line as text. */
   | { kind: "metric"; site: string; value: string }
   /** Server: the whole job succeeded, `modelFile` (path in the container) was written by the last round and stays unchanged;

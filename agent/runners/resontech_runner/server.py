@@ -13,7 +13,7 @@ from .environment import job_environment
 from .events import FailureReserve, LineLog, LineTail, seconds_of
 from .exit_code import DONE, FAILED, STOPPED
 from .failure import Failure, SiteError, failure_of
-from .job_folder import assemble_job
+from .job_folder import assemble_job, resume_job
 from .kit import render_admin, render_server
 from .layout import Layout
 from .log_lines import TracebackCollector
@@ -21,7 +21,7 @@ from .memory_limit import oom_kills
 from .model_file import ModelFile, find_model, settled_model
 from .nvflare_process import NvflareProcess
 from .rounds import RoundEnded, RoundFact, RoundStarted, RoundTracker
-from .spec import RunnerSpec
+from .spec import Resume, RunnerSpec
 from .submitter import Submitter, load_client_library
 
 _POLL_S = 0.05
@@ -62,6 +62,8 @@ class ServerRun:
         self._server = self._start_server()
         try:
             assemble_job(layout.scripts, layout.configs, layout.job_folder)
+            if spec.resume is not None:
+                self._say_resumed(spec.resume, resume_job(layout.job_folder, spec.resume))
             return self._run_job()
         finally:
             self._server.stop(_KILL_GRACE_S)
@@ -70,6 +72,8 @@ class ServerRun:
     def _start_server(self) -> NvflareProcess:
         environment = job_environment(self._layout, self._package_root)
         environment["RT_TASK_REQUEST_INTERVAL_S"] = str(self._spec.task_request_interval_s)
+        if self._spec.resume is not None:
+            environment["RT_RESUME_MODEL"] = str(self._spec.resume.model_file)
         return NvflareProcess(
             "nvflare.private.fed.app.server.server_train",
             ["-m", str(self._layout.site_workspace), "-s", "fed_server.json", "--set", "secure_train=true"]
@@ -79,6 +83,12 @@ class ServerRun:
             on_line=self._tracebacks.feed,
             copy_to=self._log,
         )
+
+    def _say_resumed(self, resume: Resume, changed: dict[str, str]) -> None:
+        """In the member's log, beside the run that it is about."""
+        print(f"resumed at round {resume.start_round} with {resume.rounds_left} rounds left; changed files by SHA-256:", flush=True)
+        for file, digest in sorted(changed.items()):
+            print(f"  {digest}  {file}", flush=True)
 
     def _run_job(self) -> int:
         submitter = self._open_session()
@@ -144,7 +154,9 @@ class ServerRun:
         if kind == "run-started":
             self._events.append("job-started", nvflareJob=str(entry.get("job")))
         elif kind == "round":
-            self._tell(self._rounds.started(entry["round"], entry.get("numRounds"), seconds_of(entry)))
+            # A resumed workflow counts what is left; people count the whole.
+            num_rounds = entry.get("numRounds") if self._spec.resume is None else None
+            self._tell(self._rounds.started(entry["round"], num_rounds, seconds_of(entry)))
         elif kind == "round-done":
             self._tell(self._rounds.finished())
         elif kind == "persisting":
@@ -177,6 +189,8 @@ class ServerRun:
         digest = {} if model is None else {"modelSha256": model.sha256}
         for log in (self._events, self._metrics):
             log.append("round-ended", round=fact.round, sites=list(fact.sites), **digest)
+        if model is not None:
+            self._events.append("round-model", round=fact.round, file=str(model.path), sha256=model.sha256)
 
     def _model_since(self, started_at: float) -> Optional[ModelFile]:
         path = find_model(self._layout.out, self._layout.site_workspace, self._job)

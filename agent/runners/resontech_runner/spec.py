@@ -7,6 +7,15 @@ from typing import Optional
 
 
 @dataclass(frozen=True)
+class Resume:
+    """From where a new attempt goes on; rounds as the workflow numbers them."""
+
+    start_round: int
+    rounds_left: int
+    model_file: Path
+
+
+@dataclass(frozen=True)
 class RunnerSpec:
     role: str
     attempt: str
@@ -17,6 +26,7 @@ class RunnerSpec:
     site: Optional[str]
     num_rounds: Optional[int]
     task_request_interval_s: float
+    resume: Optional["Resume"]
 
 
 class SpecError(Exception):
@@ -39,4 +49,11 @@ def read_spec(file: Path) -> RunnerSpec:
         site=raw["site"],
         num_rounds=raw["numRounds"],
         task_request_interval_s=float(raw["taskRequestIntervalS"]),
+        resume=_resume(raw["resume"]),
     )
+
+
+def _resume(raw: Optional[dict]) -> Optional[Resume]:
+    if raw is None:
+        return None
+    return Resume(int(raw["startRound"]), int(raw["roundsLeft"]), Path(raw["modelFile"]))

@@ -60,7 +60,7 @@ export class LogShipper {
     const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
     if (file === null || sizeBytes <= 0) return false;
     const key = `${ref.member}-${formatFence(ref.fence)}/${String(logSeq).padStart(8, "0")}`;
-    await tools.uploader.upload(ref, { fd: file.fd, start: logOffset, sizeBytes, key, log: true }, abandoned);
+    await tools.uploader.upload(ref, { fd: file.fd, start: logOffset, sizeBytes, key, area: "log" }, abandoned);
     journal.note({ logOffset: logOffset + sizeBytes, logSeq: logSeq + 1 });
     return true;
   }

@@ -2,6 +2,7 @@
 import { readSync } from "node:fs";
 import { MemberEvent } from "@resontech/contracts/agent-protocol";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
+import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Verdict } from "../decisions/container-end.ts";
 import type { JobFile } from "./job-file.ts";
@@ -12,6 +13,12 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_DETAIL_CHARS = 16_000;
 
+const RoundModel = Type.Object({
+  round: Type.Integer({ minimum: 0 }),
+  file: Type.String({ maxLength: 1024 }),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+});
+
 export type RunnerNews = {
   /** To be told as they are. */
   events: MemberEvent[];
@@ -19,13 +26,15 @@ export type RunnerNews = {
   verdict: Verdict | null;
   /** Path in the container and the persistor's name of the global model. */
   model: { file: string; name: string } | null;
+  /** The newest round's model, where a round left one. */
+  roundModel: { round: number; file: string; sha256: string } | null;
   /** Bytes that are dealt with: where to go on. */
   offset: number;
 };
 
 /** Whole lines from `offset` on, at most 256 KiB at a time; an unfinished last line waits for its end. */
 export function readRunnerEvents(file: JobFile, offset: number): RunnerNews {
-  const news: RunnerNews = { events: [], verdict: null, model: null, offset };
+  const news: RunnerNews = { events: [], verdict: null, model: null, roundModel: null, offset };
   const length = Math.min(CHUNK_BYTES, file.sizeBytes - offset);
   if (length <= 0) return news;
   const chunk = Buffer.alloc(length);
@@ -47,6 +56,9 @@ function takeLine(line: string, news: RunnerNews): void {
     case "round-ended":
     case "metric":
       if (Value.Check(MemberEvent, event)) news.events.push(event);
+      return;
+    case "round-model":
+      if (Value.Check(RoundModel, event)) news.roundModel = { round: event.round, file: event.file, sha256: event.sha256 };
       return;
     case "finished":
       news.verdict = { kind: "finished" };

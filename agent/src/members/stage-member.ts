@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import type { StagedInput } from "@resontech/contracts/agent-protocol";
-import { KIT_FILES, type RunnerSpec } from "@resontech/contracts/runner";
+import { KIT_FILES, RESUME_MODEL, type RunnerSpec } from "@resontech/contracts/runner";
 import { persist } from "../bus/persist.ts";
 import { containerOptions, type Mounts } from "../containers/container-options.ts";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
@@ -126,9 +126,13 @@ async function stageInputs(member: MemberContext, progress: Progress): Promise<v
 /** Where an input lies; a target that would leave its place is refused. The zip lies on the member's own disk and counts to its limit. */
 function targetOf(input: StagedInput, { disk, folder }: MemberContext): string {
   if (input.kind === "shard") return disk.path("events", ".shard.zip");
-  const place = { model: folder, script: join(folder, "job"), config: join(folder, "job") }[input.kind];
-  const below = { model: "model", script: "job/scripts", config: "job/configs" }[input.kind];
-  const file = resolve(place, input.target);
+  const [place, below] = {
+    model: ["", "model"],
+    script: ["job", "job/scripts"],
+    config: ["job", "job/configs"],
+    checkpoint: ["job", "job/resume"],
+  }[input.kind] as [string, string];
+  const file = resolve(folder, place, input.target);
   if (file.startsWith(join(folder, below) + sep)) return file;
   throw new MemberFailure("staging_failed", `${input.target} is no place for a ${input.kind}`);
 }
@@ -170,6 +174,7 @@ function runnerSpec({ journal }: MemberContext): RunnerSpec {
     numRounds: federation.numRounds,
     taskRequestIntervalS: federation.taskRequestIntervalMs / 1000,
     modelFile: model === undefined ? null : `/app/model/${basename(model.target)}`,
+    resume: federation.resume === null ? null : { ...federation.resume, modelFile: RESUME_MODEL },
   };
 }
 

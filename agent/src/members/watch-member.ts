@@ -5,6 +5,7 @@ import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import type { ContainerState } from "../containers/job-containers.ts";
 import { judgeEnd } from "../decisions/container-end.ts";
+import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
@@ -31,10 +32,11 @@ export async function watchMember(member: MemberContext): Promise<void> {
   if (found.pid > 0) await tools.network.prove(journal.state.desired.attempt, found.pid);
   const shipper = new LogShipper(member);
   const rounds = new RoundUploads(member);
+  const checkpoints = new CheckpointUploads(member);
   const ending = new Ending(member);
   for (const payload = hostProcess(found.pid); payload.lives(); ) {
     shipper.tick(performance.now());
-    if (takeEvents(member)) rounds.request();
+    if (takeEvents(member, checkpoints)) rounds.request();
     await ending.look();
     await sleep(LOOK_MS, undefined, { signal: abandoned });
   }
@@ -42,11 +44,11 @@ export async function watchMember(member: MemberContext): Promise<void> {
   shipper.tick(performance.now());
   while (journal.state.eventsOffset < eventsSize(member)) {
     const before = journal.state.eventsOffset;
-    takeEvents(member);
+    takeEvents(member, checkpoints);
     if (journal.state.eventsOffset === before && journal.state.pending.length < MAX_PENDING) break;
     if (journal.state.eventsOffset === before) await sleep(LOOK_MS, undefined, { signal: abandoned });
   }
-  await Promise.all([shipper.settle(), rounds.settle()]);
+  await Promise.all([shipper.settle(), rounds.settle(), checkpoints.settle()]);
   // What ends because it was told to is not judged.
   if (journal.state.stop !== null) return journal.note({ phase: "draining" });
   const { desired, verdict } = journal.state;
@@ -55,12 +57,12 @@ export async function watchMember(member: MemberContext): Promise<void> {
 }
 
 /** Tells what the runner said since; true when a round ended. */
-function takeEvents(member: MemberContext): boolean {
+function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): boolean {
   const { journal } = member;
   if (journal.state.pending.length >= MAX_PENDING) return false;
   using file = openEvents(member);
   if (file === null) return false;
-  const { events, verdict, model, offset } = readRunnerEvents(file, journal.state.eventsOffset);
+  const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset);
   if (offset === journal.state.eventsOffset) return false;
   let { metrics } = journal.state;
   const isTold = ({ kind }: MemberEvent): boolean => kind !== "metric" || ++metrics <= MAX_METRICS;
@@ -74,6 +76,7 @@ function takeEvents(member: MemberContext): boolean {
     },
     ...told,
   );
+  if (roundModel !== null) checkpoints.request(roundModel);
   return events.some(({ kind }) => kind === "round-ended");
 }
 

@@ -13,7 +13,7 @@ const TRIES = 5;
 const FIRST_WAIT_MS = 200;
 
 /** `sizeBytes` of an open file from `start` (default 0), under a key. */
-export type Output = { fd: number; start?: number; sizeBytes: number; key: string; log?: boolean };
+export type Output = { fd: number; start?: number; sizeBytes: number; key: string; area?: "log" | "checkpoint" };
 
 /** The object store did not take a part; `status` tells an outdated URL (403) from trouble. */
 class PartRefusedError extends Error {
@@ -36,11 +36,12 @@ export class Uploader {
 
   /**
    * Uploads in constant memory.
+   * @returns the upload's id, completed
    * @throws RefusedError, the last part's error after five tries, or the signal's reason, at once
    */
-  async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, log }: Output, signal: AbortSignal): Promise<void> {
+  async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, area }: Output, signal: AbortSignal): Promise<string> {
     const sha256 = await hashOf({ fd, start, length: sizeBytes }, signal);
-    const request = { ...member, key, sizeBytes, sha256, ...(log === true ? { log } : {}) };
+    const request = { ...member, key, sizeBytes, sha256, ...(area === undefined ? {} : { area }) };
     const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
     const etags: string[] = [];
     let next = 0;
@@ -71,6 +72,7 @@ export class Uploader {
     await Promise.all(lanes);
     // Asked again rather than waited for: a coordinator that was killed meanwhile never answers, and its next life knows the upload.
     await persist(() => abortable(this.#coordinator.outputComplete(member, upload, etags), signal), signal);
+    return upload;
   }
 
   async #putPart(target: { url: string; fresh: () => Promise<string> }, part: Part, signal: AbortSignal): Promise<string> {

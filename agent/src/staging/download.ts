@@ -17,8 +17,8 @@ export type Source = {
 };
 
 /**
- * Streams one object to a file, going on where a broken connection left it, and checks its size and, where the ETag is an MD5, its
- * content.
+ * Streams one object to a file, going on where a broken connection left it, and checks its size and, where a digest is known (the ETag may
+ * be an MD5), its content.
  * @throws MemberFailure `staging_failed`, or the signal's reason
  */
 export async function download(
@@ -90,10 +90,11 @@ async function continueDownload(
 /** An ETag with a dash belongs to a multipart object and is no MD5 of the whole. */
 async function checkContent(input: StagedInput, file: string, signal: AbortSignal): Promise<void> {
   const etag = input.etag.replaceAll('"', "");
-  if (!/^[0-9a-f]{32}$/.test(etag)) return;
-  const md5 = createHash("md5");
-  await pipeline(createReadStream(file), md5, { signal });
-  if (md5.digest("hex") === etag) return;
+  const digest = input.sha256 ?? (/^[0-9a-f]{32}$/.test(etag) ? etag : null);
+  if (digest === null) return;
+  const hash = createHash(input.sha256 === undefined ? "md5" : "sha256");
+  await pipeline(createReadStream(file), hash, { signal });
+  if (hash.digest("hex") === digest) return;
   rmSync(file);
   throw new MemberFailure("staging_failed", `the content of ${input.target} is not what was accepted`);
 }

@@ -25,6 +25,8 @@ function desired(member: string, change: Partial<DesiredMember> = {}): DesiredMe
       minClients: 1,
       numRounds: 1,
       taskRequestIntervalMs: 1,
+      isResumable: false,
+      resume: null,
     },
     inputs: [],
     ...change,

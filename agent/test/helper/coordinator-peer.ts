@@ -264,7 +264,7 @@ export class CoordinatorPeer {
   }
 
   async #open(request: OutputOpenRequest): Promise<object> {
-    const key = request.log === true ? `logs/${request.key}` : `out/${request.key}`;
+    const key = `${{ output: "out", log: "logs", checkpoint: "ckpt" }[request.area ?? "output"]}/${request.key}`;
     this.#opened += 1;
     const upload = { id: `up-${this.#opened}`, key, s3: await this.#store.openUpload(key), parts: 1 };
     this.#uploads.set(upload.id, upload);

@@ -135,6 +135,8 @@ export class TestNode implements AsyncDisposable {
         minClients: 1,
         numRounds: 1,
         taskRequestIntervalMs: 200,
+        isResumable: false,
+        resume: null,
       },
       inputs,
       ...rest,

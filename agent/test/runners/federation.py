@@ -98,11 +98,19 @@ class JobImage:
         return "/".join(self.python.split("/")[:3]) if self.python.startswith("/tmp/") else ""
 
 
+@dataclass(frozen=True)
+class ResumeFrom:
+    start_round: int
+    rounds_left: int
+    model: bytes
+
+
 class Federation:
     """`scripts` and `configs` map file names to text, as the public client renders them; `kits` and `shards` as forge.py makes them."""
 
-    def __init__(self, folder: Path, image: JobImage, sites: list[str], forged: dict):
+    def __init__(self, folder: Path, image: JobImage, sites: list[str], forged: dict, resume: Optional["ResumeFrom"] = None):
         self.folder = folder
+        self.resume = resume
         self.image = image
         self.sites = sites
         self._network: Optional[subprocess.Popen] = None
@@ -135,7 +143,16 @@ class Federation:
             "numRounds": 3,
             "taskRequestIntervalS": 0.2,
             "modelFile": None,
+            "resume": None,
         }
+        if is_server and self.resume is not None:
+            (root / "rt/job/resume").mkdir()
+            (root / "rt/job/resume/model.pt").write_bytes(self.resume.model)
+            spec["resume"] = {
+                "startRound": self.resume.start_round,
+                "roundsLeft": self.resume.rounds_left,
+                "modelFile": "/rt/job/resume/model.pt",
+            }
         (root / "rt/job/spec.json").write_text(json.dumps(spec))
         files = {"rootCA.pem": "root.crt", "member.crt": f"{member}.crt", "member.key": f"{member}.key"}
         if is_server:
@@ -228,9 +245,11 @@ class Federation:
                     os.kill(pid, signal.SIGKILL)
             process.kill()
             process.wait()
+        self.processes = {}
         if self._network is not None:
             self._network.kill()
             self._network.communicate()
+            self._network = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

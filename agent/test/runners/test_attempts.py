@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from federation import Federation, JobImage
+from federation import Federation, JobImage, ResumeFrom
 
 SITES = ["site-1", "site-2"]
 SOURCE = (Path(__file__).resolve().parents[3] / "examples/digits/digits_model.py").read_text()
@@ -37,12 +37,12 @@ class AttemptTest(unittest.TestCase):
     sites = SITES
     rounds = 3
 
-    def begin(self, source: str = SOURCE, change=None) -> Federation:
+    def begin(self, source: str = SOURCE, change=None, resume=None) -> Federation:
         image = JobImage.from_environment()
         forged = image.forge({"source": source, "modelClass": "DigitsCNN", "rounds": self.rounds, "sites": self.sites})
         if change is not None:
             forged["scripts"], forged["configs"] = change(forged["scripts"], forged["configs"])
-        federation = Federation(self.folder / "attempt", image, self.sites, forged)
+        federation = Federation(self.folder / ("attempt" if resume is None else "resumed"), image, self.sites, forged, resume)
         self.addCleanup(federation.close)
         federation.start()
         return federation
@@ -111,6 +111,86 @@ class Success(AttemptTest):
         self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
         rounds = [(e["kind"], e["round"]) for e in federation.events("server") if e["kind"].startswith("round-")]
         self.assertEqual(rounds, [("round-started", 0), ("round-ended", 0), ("round-started", 1), ("round-ended", 1)])
+
+
+def fed_avg(scripts, configs):
+    arguments = {"num_clients": 1, "num_rounds": 3}
+    return scripts, with_workflow(configs, "nvflare.app_common.workflows.fedavg.FedAvg", arguments)
+
+
+def own_loading(scripts, configs):
+    """A persistor that the coordinator would not call resumable: it never looks at a saved model."""
+    persistor = scripts["custom_persistor.py"] + """
+    def _initialize(self, fl_ctx):
+        super()._initialize(fl_ctx)
+        self.ckpt_preload_path = None
+"""
+    return {**scripts, "custom_persistor.py": persistor}, configs
+
+
+# Each round says which model the site was given.
+TELLING = SOURCE + '''
+
+train = fl_train
+
+
+def fl_train(model, env, out_dir, logger=None):
+    import hashlib
+
+    given = hashlib.sha256(b"".join(tensor.numpy().tobytes() for tensor in model.state_dict().values())).hexdigest()
+    logger("RT_METRIC " + json.dumps({"given": given, "in": int(env["CURRENT_ROUND"])}))
+    return train(model, env, out_dir, logger)
+'''
+
+
+class Resume(AttemptTest):
+    sites = SITES[:1]
+
+    def lose_after(self, rounds: int, change=None) -> ResumeFrom:
+        """An attempt whose server is lost once so many rounds have left a model; answers from where to go on."""
+        federation = self.begin(TELLING, change=change)
+        models = []
+        deadline = time.monotonic() + TIMEOUT_S
+        while len(models) < rounds and time.monotonic() < deadline:
+            models = [event for event in federation.events("server") if event["kind"] == "round-model"]
+            time.sleep(0.01)
+        lost = models[rounds - 1]
+        model = (federation.folder / "server" / lost["file"].lstrip("/")).read_bytes()
+        self.assertEqual(hashlib.sha256(model).hexdigest(), lost["sha256"])
+        while rounds not in self.given(federation) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.given_before = self.given(federation)
+        federation.close()
+        return ResumeFrom(lost["round"] + 1, 3 - lost["round"] - 1, model)
+
+    @staticmethod
+    def given(federation: Federation) -> dict[int, str]:
+        values = [json.loads(event["value"]) for event in federation.events("server") if event["kind"] == "metric"]
+        return {value["in"]: value["given"] for value in values if "given" in value}
+
+    def assert_goes_on(self, change=None):
+        resume = self.lose_after(1, change)
+        federation = self.begin(TELLING, change=change, resume=resume)
+        self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
+        started = [e for e in federation.events("server") if e["kind"] == "round-started"]
+        self.assertEqual([(e["round"], e["numRounds"]) for e in started], [(1, 3), (2, 3)])
+        log = federation.log("server")
+        self.assertIn("resumed at round 1 with 2 rounds left", log)
+        self.assertIn("Loading checkpoint from /rt/job/resume/model.pt", log)
+        # The very model that the lost attempt gave its site in that round.
+        self.assertEqual(self.given(federation)[1], self.given_before[1])
+
+    def test_a_lost_server_goes_on_after_the_committed_round(self):
+        self.assert_goes_on()
+
+    def test_so_does_the_other_listed_workflow(self):
+        self.assert_goes_on(fed_avg)
+
+    def test_a_persistor_that_does_not_take_the_model_fails_instead_of_starting_from_nothing(self):
+        resume = self.lose_after(1)
+        federation = self.begin(change=own_loading, resume=resume)
+        last = self.assert_failed(federation, "federation_failed")
+        self.assertIn("did not take the committed model", last["message"])
 
 
 class UserFaults(AttemptTest):

@@ -15,13 +15,13 @@ from resontech_runner import kit
 from resontech_runner.environment import cpu_quota, job_environment
 from resontech_runner.events import FailureReserve, LineLog, LineTail, seconds_of
 from resontech_runner.failure import SiteError, failure_of
-from resontech_runner.job_folder import assemble_job
+from resontech_runner.job_folder import assemble_job, resume_job
 from resontech_runner.layout import Layout
 from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of
 from resontech_runner.memory_limit import oom_kills
 from resontech_runner.model_file import find_model, settled_model
 from resontech_runner.rounds import RoundEnded, RoundStarted, RoundTracker
-from resontech_runner.spec import SpecError, read_spec
+from resontech_runner.spec import Resume, SpecError, read_spec
 
 SPEC = {
     "formatVersion": 1,
@@ -38,6 +38,7 @@ SPEC = {
     "numRounds": 3,
     "taskRequestIntervalS": 0.2,
     "modelFile": None,
+    "resume": None,
 }
 
 
@@ -63,6 +64,37 @@ class Spec(InFolder):
         for change in ({"formatVersion": 2}, {"role": "rank"}, {"role": "server"}, {"site": None}):
             with self.subTest(change), self.assertRaises(SpecError):
                 read_spec(self.write("spec.json", json.dumps({**SPEC, **change})))
+
+
+class ResumedJob(InFolder):
+    def job(self, server: dict, **files: str) -> Path:
+        self.write("scripts/model_def.py", "x")
+        self.write("configs/meta.json", json.dumps({"deploy_map": {"app": ["@ALL"]}}))
+        self.write("configs/config_fed_server.json", json.dumps(server))
+        for name, text in files.items():
+            self.write(f"configs/{name}.json", text)
+        target = self.folder / "job"
+        assemble_job(self.folder / "scripts", self.folder / "configs", target)
+        return target
+
+    def test_changes_rounds_and_model_and_nothing_else(self):
+        server = {"workflows": [{"path": "p", "args": {"num_rounds": 9, "min_clients": 2}}], "components": [{"id": "persistor", "args": {}}]}
+        target = self.job(server, environment='{"MINE": 1, "APP_CKPT": "old.pt"}')
+        changed = resume_job(target, Resume(4, 5, Path("/rt/job/resume/model.pt")))
+        config = target / "app/config"
+        expected = {**server, "workflows": [{"path": "p", "args": {"num_rounds": 5, "start_round": 4, "min_clients": 2}}]}
+        self.assertEqual(json.loads((config / "config_fed_server.json").read_text()), expected)
+        self.assertEqual(json.loads((config / "environment.json").read_text()), {"MINE": 1, "APP_CKPT": "/rt/job/resume/model.pt"})
+        self.assertEqual(sorted(changed), ["app/config/config_fed_server.json", "app/config/environment.json"])
+        for file, digest in changed.items():
+            self.assertEqual(hashlib.sha256((target / file).read_bytes()).hexdigest(), digest)
+
+    def test_a_persistor_that_names_its_model_is_given_another(self):
+        component = {"id": "mine", "args": {"source_ckpt_file_full_name": "warm.pt"}}
+        target = self.job({"workflows": [{"args": {"persistor_id": "mine"}}], "components": [component]})
+        resume_job(target, Resume(1, 1, Path("/m.pt")))
+        server = json.loads((target / "app/config/config_fed_server.json").read_text())
+        self.assertEqual(server["components"][0]["args"]["source_ckpt_file_full_name"], "/m.pt")
 
 
 class Kit(InFolder):

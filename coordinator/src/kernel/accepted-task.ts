@@ -36,7 +36,10 @@ export type AcceptedTask = {
   image: JobImage;
   /** Null when the workflow does not name its rounds. */
   numRounds: number | null;
+  /** Number of its first round. */
+  firstRound: number;
   minClients: number;
+  /** A lost attempt goes on from a committed round. */
   resumable: boolean;
   warnings: string[];
   /** Index by index with the shards among `inputs`. */

@@ -3,6 +3,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { clientResources, type MemberResources, type NodeSize, serverResources } from "./decisions/resources.ts";
 import type { Placement } from "./decisions/placement.ts";
+import { chooseResumePoint } from "./decisions/resume-point.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -35,19 +36,26 @@ export class Placements {
   }
 
   #createAttempt(job: JobRow, { node, workers }: Placement): void {
-    const { clock, commands } = this.#transitions.parts;
+    const { clock, commands, checkpoints } = this.#transitions.parts;
     const now = clock.now();
     const host = this.#node(node);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
+    const resume = chooseResumePoint(
+      { isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds },
+      checkpoints.ofJob(job.id),
+    );
     this.#prepared.run(
-      "INSERT INTO attempts (id, job_id, number, server_name, server_port, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT INTO attempts (id, job_id, number, server_name, server_port, created_at, start_round, resumed_from)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       attempt,
       job.id,
       number,
       `${attempt}-server`,
       SERVER_PORT,
       now,
+      resume?.startRound ?? job.first_round,
+      resume?.modelUpload ?? null,
     );
 
     const size = this.#size(host);

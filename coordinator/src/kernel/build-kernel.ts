@@ -11,6 +11,7 @@ import { NodeTable } from "../nodes/node-table.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../outputs/output-table.ts";
 import { Placements } from "./apply-placement.ts";
+import { CheckpointTable } from "./checkpoint-table.ts";
 import type { Clock } from "./clock.ts";
 import { CommandOutbox } from "./command-outbox.ts";
 import { DesiredSets } from "./desired-set.ts";
@@ -51,10 +52,11 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const records = new KernelRecords(recordOutbox);
   const commands = new CommandOutbox(db, now);
   const outputs = new OutputTable(db);
+  const checkpoints = new CheckpointTable(db);
   const jobs = new JobTable(db);
   const members = new MemberTable(db);
   const transitions = new Transitions({
-    ...{ clock, meta, jobs, members, outputs, commands, records },
+    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records },
     onQuarantine: alarms.onQuarantine,
   });
   const nodes = new NodeTable(db);

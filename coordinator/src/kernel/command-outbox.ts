@@ -3,12 +3,12 @@ import type { GateProof } from "./accepted-task.ts";
 
 export type Command = { seq: number; attempts: number } & (
   | { kind: "hint"; nodeId: string }
-  | { kind: "abort-upload"; uploadId: string }
+  | { kind: "abort-upload" | "remove-version"; uploadId: string }
 );
 
 type OutboxRow = {
   seq: number;
-  kind: "hint" | "abort-upload";
+  kind: Command["kind"];
   node_id: string | null;
   upload_id: string | null;
   attempts: number;
@@ -17,7 +17,7 @@ type OutboxRow = {
 /** Commands to the world outside, decided and stored in one transaction, carried out after it, safe to repeat. */
 export class CommandOutbox {
   readonly #hint;
-  readonly #abort;
+  readonly #onUpload;
   readonly #due;
   readonly #done;
   readonly #defer;
@@ -29,7 +29,7 @@ export class CommandOutbox {
     this.#hint = db.prepare(
       "INSERT INTO outbox (kind, node_id, audit_op, audit_index, audit_leaf, created_at) VALUES ('hint', ?, ?, ?, ?, ?)",
     );
-    this.#abort = db.prepare("INSERT INTO outbox (kind, upload_id, created_at) VALUES ('abort-upload', ?, ?)");
+    this.#onUpload = db.prepare("INSERT INTO outbox (kind, upload_id, created_at) VALUES (?, ?, ?)");
     this.#due = db.prepare<[string, number], OutboxRow>(
       "SELECT seq, kind, node_id, upload_id, attempts FROM outbox WHERE kind = ? AND not_before <= ? ORDER BY seq LIMIT 1000",
     );
@@ -45,14 +45,19 @@ export class CommandOutbox {
   }
 
   abortUpload(uploadId: string): void {
-    this.#abort.run(uploadId, this.#now());
+    this.#onUpload.run("abort-upload", uploadId, this.#now());
+  }
+
+  /** The object that this upload made is not needed any more. */
+  removeVersion(uploadId: string): void {
+    this.#onUpload.run("remove-version", uploadId, this.#now());
   }
 
   due(kind: Command["kind"]): Command[] {
     return this.#due.all(kind, this.#now()).map((row) => ({
       seq: row.seq,
       attempts: row.attempts,
-      ...(row.kind === "hint" ? { kind: "hint", nodeId: row.node_id! } : { kind: "abort-upload", uploadId: row.upload_id! }),
+      ...(row.kind === "hint" ? { kind: row.kind, nodeId: row.node_id! } : { kind: row.kind, uploadId: row.upload_id! }),
     }));
   }
 

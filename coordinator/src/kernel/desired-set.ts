@@ -1,4 +1,4 @@
-import type { DesiredMember, DesiredReply, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { DesiredMember, DesiredReply, FederationResume, StagedInput } from "@resontech/contracts/agent-protocol";
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { WriteHandle } from "../db/open-database.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
@@ -11,7 +11,7 @@ export const FEDERATION_ORG = "resontech";
 /** A server default of ours; NVFlare's own of 2 s would cost that much in every round. */
 const TASK_REQUEST_INTERVAL_MS = 200;
 
-type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_bytes: number; etag: string };
+type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_bytes: number; etag: string; sha256?: string };
 
 /** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
 export class DesiredSets {
@@ -71,6 +71,8 @@ export class DesiredSets {
         minClients: job.min_clients,
         numRounds: job.num_rounds,
         taskRequestIntervalMs: TASK_REQUEST_INTERVAL_MS,
+        isResumable: job.resumable === 1,
+        resume: resumeOf(job, attempt),
       },
       inputs: this.#inputsOf(job, member),
     };
@@ -78,22 +80,43 @@ export class DesiredSets {
 
   /** The server gets code and warm start, which NVFlare deploys; a client its shard alone. */
   #inputsOf(job: JobRow, member: MemberRow): StagedInput[] {
-    return inputRows(this.#db, job.id, member).map(({ id, kind, target, size_bytes, etag }) => ({
+    return inputRows(this.#db, job.id, member).map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
       ...{ id, kind, target, etag },
+      ...(sha256 === undefined ? {} : { sha256 }),
       sizeBytes: size_bytes,
     }));
   }
 }
 
+function resumeOf(job: JobRow, attempt: AttemptRow): FederationResume | null {
+  if (attempt.resumed_from === null || job.num_rounds === null) return null;
+  return { startRound: attempt.start_round, roundsLeft: job.first_round + job.num_rounds - attempt.start_round };
+}
+
 export type StageableInput = InputRow & { key: string; version_id: string };
 
 /** Inputs that this member may read, with where they are. */
-export function inputRows(db: WriteHandle, jobId: string, member: Pick<MemberRow, "role" | "shard_index">): StageableInput[] {
+export function inputRows(
+  db: WriteHandle,
+  jobId: string,
+  member: Pick<MemberRow, "role" | "shard_index" | "attempt_id">,
+): StageableInput[] {
   const mine = member.role === "server" ? "kind IN ('script', 'config', 'model')" : "kind = 'shard' AND shard_index = @shard";
-  return db
+  const accepted = db
     .prepare<[{ jobId: string; shard: number | null }], StageableInput>(
       `SELECT id, kind, target, size_bytes, etag, key, version_id FROM job_inputs
        WHERE job_id = @jobId AND ${mine} ORDER BY length(id), id`,
     )
     .all({ jobId, shard: member.shard_index });
+  return member.role === "server" ? [...accepted, ...committedModel(db, member.attempt_id)] : accepted;
+}
+
+/** The model that a resumed attempt goes on from, as an input like any other. */
+function committedModel(db: WriteHandle, attemptId: string): StageableInput[] {
+  return db
+    .prepare<[string], StageableInput>(
+      `SELECT 'resume' AS id, 'checkpoint' AS kind, 'resume/model.pt' AS target, size_bytes, uploads.etag, sha256, key, version_id
+       FROM attempts JOIN uploads ON uploads.id = attempts.resumed_from WHERE attempts.id = ?`,
+    )
+    .all(attemptId);
 }

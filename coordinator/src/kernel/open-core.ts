@@ -24,8 +24,8 @@ import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
-import { AbortPump } from "../outputs/abort-pump.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
+import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
@@ -176,9 +176,9 @@ function startTimers(
   const { clock, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
   const abort = new AbortController();
   const hints = new HintPump({ commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
-  const aborts = new AbortPump({
+  const inStore = new StorePump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
-    onError: (error) => alarms.onError(error, "aborting uploads"),
+    onError: (error) => alarms.onError(error, "the object store"),
   });
   const pump = () => {
     hints.kick();
@@ -187,7 +187,7 @@ function startTimers(
   commit.listeners.add(pump);
   let sweeping: Promise<void> | null = null;
   const sweep = setInterval(() => {
-    aborts.kick();
+    inStore.kick();
     recordPump.kick();
     pump();
     sweeping ??= sweeper
@@ -204,7 +204,7 @@ function startTimers(
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
   clockSteps.run(abort.signal, (error) => alarms.onError(error, "clock"));
   pump();
-  aborts.kick();
+  inStore.kick();
   return {
     async [Symbol.asyncDispose]() {
       abort.abort();
@@ -212,7 +212,7 @@ function startTimers(
       clearInterval(compare);
       commit.listeners.delete(pump);
       await sweeping;
-      await Promise.all([hints.idle(), aborts.idle(), scheduler.idle()]);
+      await Promise.all([hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };
 }

@@ -26,6 +26,7 @@ export type JobRow = {
   estimated_memory_mb: number | null;
   image: string;
   num_rounds: number | null;
+  first_round: number;
   min_clients: number;
   resumable: number;
   warnings: string;
@@ -55,6 +56,7 @@ export type AttemptRow = {
   ca_cert: string | null;
   ca_key: string | null;
   start_round: number;
+  resumed_from: string | null;
   nvflare_job: string | null;
   created_at: number;
   ended_at: number | null;

@@ -1,8 +1,9 @@
 import type { MemberReport, ReportReply } from "@resontech/contracts/agent-protocol";
-import { compareFences } from "@resontech/contracts/fence";
+import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
 import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import { mayMemberWrite } from "./decisions/member-machine.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { MemberRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
@@ -69,6 +70,8 @@ export class Reports {
         return this.#roundStarted(member, event.round, event.numRounds, at);
       case "round-ended":
         return this.#roundEnded(member, event.round, event.sites, event.modelSha256 ?? null, at);
+      case "checkpoint":
+        return this.#checkpoint(member, event);
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "finished":
@@ -123,6 +126,21 @@ export class Reports {
          SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
       )
       .run(member.attempt_id, member.job_id, round, this.#instant(at), JSON.stringify(sites), modelSha256);
+  }
+
+  /** The pointer is committed under the fence that the report came with; uploads of another fence are nobody's checkpoint. */
+  #checkpoint(member: MemberRow, event: { round: number; model: string; manifest: string }): void {
+    const { outputs, checkpoints, commands, jobs, clock } = this.#transitions.parts;
+    const job = jobs.get(member.job_id);
+    if (job === undefined || member.role !== "server" || !mayMemberWrite(member.state)) return;
+    const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
+    const isStored = (id: string): boolean => {
+      const upload = outputs.get(id);
+      return upload?.state === "COMPLETED" && upload.member_id === member.id && upload.key.startsWith(folder);
+    };
+    if (!isStored(event.model) || !isStored(event.manifest)) return;
+    const old = checkpoints.commit(job.id, member.attempt_id, event.round, event, clock.now());
+    for (const upload of old) commands.removeVersion(upload);
   }
 
   #metric(member: MemberRow, site: string, value: string, at: string): void {

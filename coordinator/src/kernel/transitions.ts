@@ -15,6 +15,7 @@ import { type AttemptFacts, judgeAttempt, stoppedEvent } from "./decisions/judge
 import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
 import { judgeRetry } from "./decisions/retry.ts";
+import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
@@ -26,6 +27,7 @@ export type TransitionParts = {
   jobs: JobTable;
   members: MemberTable;
   outputs: OutputTable;
+  checkpoints: CheckpointTable;
   commands: CommandOutbox;
   records: KernelRecords;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
@@ -42,6 +44,9 @@ export type JobMove = {
   createAttempt?: (job: JobRow) => void;
 };
 
+/** An agent that gave up its lease so soon after our start did so because we were not there. */
+const OWN_OUTAGE_MS = 120_000;
+
 /** More steps than any chain of consequences has. */
 const SETTLE_LIMIT = 16;
 
@@ -49,14 +54,16 @@ export class Transitions {
   readonly parts: TransitionParts;
   /** Set when workers or waiting jobs changed; the scheduler looks and clears it. */
   placementWanted = true;
+  readonly #startedAt: number;
 
   constructor(parts: TransitionParts) {
     this.parts = parts;
+    this.#startedAt = parts.clock.monotonic();
   }
 
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
   moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
-    const { clock, jobs, records } = this.parts;
+    const { clock, jobs, records, checkpoints, commands } = this.parts;
     const job = jobs.get(jobId);
     const step = job === undefined ? null : stepJob(job.state, event);
     if (job === undefined || step === null) return false;
@@ -89,6 +96,7 @@ export class Transitions {
     });
     records.job(job, job.state, step.to, { reason, attempt });
     for (const effect of step.effects) this.#onJob(effect, jobId, attempt?.id ?? null, reason, move.gate ?? null);
+    if (isTerminal(step.to)) for (const upload of checkpoints.forgetAll(jobId)) commands.removeVersion(upload);
     return true;
   }
 
@@ -229,11 +237,14 @@ export class Transitions {
   }
 
   #spendRetry(job: JobRow, reason: JobReason, blamed: MemberRow | undefined): JobChange {
-    const { again, spends } = judgeRetry(reason, {
+    const { clock } = this.parts;
+    const isOurs = reason === "lease_lost" && clock.monotonic() - this.#startedAt < OWN_OUTAGE_MS;
+    const spent = {
       infrastructure: job.retries_infrastructure,
       lease_lost: job.retries_lease_lost,
       out_of_memory: job.retries_out_of_memory,
-    });
+    };
+    const { again, spends } = judgeRetry(reason, spent, isOurs);
     if (!again) return { desired: "stop" };
     const avoid = new Set(JSON.parse(job.avoid_nodes) as string[]);
     if (spends === "infrastructure" && blamed !== undefined) avoid.add(blamed.node_id);

@@ -107,11 +107,18 @@ export class OutputUploads {
     const { clock, jobs, commands } = transitions.parts;
     const member = this.#writer(nodeId, request.member, request.fence);
     const job = jobs.get(member.job_id)!;
-    const isLog = request.log ?? false;
+    const area = request.area ?? "output";
     const key = outputKey(
-      { role: member.role, memberId: member.id, fence: request.fence, jobId: job.id, outputRoot: job.output_root },
+      {
+        role: member.role,
+        memberId: member.id,
+        fence: request.fence,
+        jobId: job.id,
+        attemptId: member.attempt_id,
+        outputRoot: job.output_root,
+      },
       request.key,
-      isLog,
+      area,
     );
     if (key === null) throw new AgentRefusal("not_allowed", `member ${member.id} may not write ${request.key}`);
     // An answer that got lost: the newer try stands alone.
@@ -128,7 +135,7 @@ export class OutputUploads {
       bucket: job.bucket,
       key,
       s3_upload_id: null,
-      is_log: Number(isLog),
+      is_log: Number(area === "log"),
       size_bytes: request.sizeBytes,
       sha256: request.sha256,
       part_size_bytes: parts.partSizeBytes,

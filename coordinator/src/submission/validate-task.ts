@@ -12,6 +12,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { checkClassFiles, SCRIPT_FILES } from "./decisions/class-files.ts";
 import { chooseImage } from "./decisions/choose-image.ts";
 import { CONFIG_FILES, type ConfigFile, MAX_CONFIG_BYTES, readJobConfigs } from "./decisions/job-configs.ts";
+import { judgeResumable } from "./decisions/resumable.ts";
 import { checkRequirements, MAX_REQUIREMENTS_BYTES } from "./decisions/requirements.ts";
 import { slugOf, taskPaths } from "./decisions/task-paths.ts";
 import { selectWorkers } from "./decisions/worker-selection.ts";
@@ -72,6 +73,8 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
   for (const object of requirements) checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
   const zips = await inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path));
 
+  const texts = new Map(scripts.map(({ object, bytes }) => [object.path, bytes]));
+  const resume = judgeResumable(facts.server, (module) => texts.get(`${module}.py`)?.toString("utf8") ?? null);
   const withKey = scripts.filter(({ bytes }) => findPlatformKeys(bytes.toString("latin1")).length > 0);
   return {
     name,
@@ -85,13 +88,14 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
     image,
     numRounds: facts.numRounds,
     minClients: facts.minClients,
-    // Nothing is resumed in this release: a new attempt starts at round 0, and the answer must not say otherwise.
-    resumable: false,
+    firstRound: resume.isResumable ? resume.firstRound : 0,
+    resumable: resume.isResumable,
     warnings: [
       ...withKey.map(
         ({ object }) => `scripts/${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
       ),
       ...facts.warnings,
+      ...(resume.isResumable ? [] : [`After a fault the job would start again at its first round: ${resume.why}.`]),
     ],
     shardUncompressedBytes: zips.map(({ uncompressedBytes }) => uncompressedBytes),
     hasKeyInScript: withKey.length > 0,

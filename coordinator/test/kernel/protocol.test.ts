@@ -56,7 +56,12 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     const done = await fixture.until(id, "SUCCEEDED");
     t.equal(done.error, null);
     for (const client of clients) {
-      await agent.upload(client, `${client.member}-${client.fence.generation}.${client.fence.counter}/1`, "a client's log", true);
+      await agent.upload(
+        client,
+        `${client.member}-${client.fence.generation}.${client.fence.counter}/1`,
+        "a client's log",
+        "log",
+      );
       await agent.report(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
     }
     await agent.report(server, CLEAN);
@@ -158,7 +163,7 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     for (const key of ["../x/y", "other/x", "model_out", "model_out/../../x", "model_out/a b", "/model_out/x"])
       await t.rejects(agent.openUpload(server, key, "x"), { code: "not_allowed" }, key);
     await t.rejects(agent.openUpload(client, "model_out/checkpoint.pt", "x"), { code: "not_allowed" });
-    await t.rejects(agent.openUpload(client, `${server.member}-1.1/1`, "x", true), { code: "not_allowed" });
+    await t.rejects(agent.openUpload(client, `${server.member}-1.1/1`, "x", "log"), { code: "not_allowed" });
 
     const opened = await agent.openUpload(server, "model_out/checkpoint.pt", "late");
     t.equal((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length, 1);

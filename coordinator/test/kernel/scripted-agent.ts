@@ -13,6 +13,7 @@ import {
   type MemberEvent,
   type OutputCompleteReply,
   type OutputOpenReply,
+  type OutputOpenRequest,
   type RegisterReply,
   type ReportReply,
   type StageReply,
@@ -146,16 +147,34 @@ export class ScriptedAgent {
   }
 
   /** Opens, puts and completes one output. */
-  async upload(member: DesiredMember, key: string, content: string, log = false): Promise<OutputCompleteReply> {
-    const opened = await this.openUpload(member, key, content, log);
+  async upload(
+    member: DesiredMember,
+    key: string,
+    content: string,
+    area?: OutputOpenRequest["area"],
+  ): Promise<OutputCompleteReply & { upload: string }> {
+    const opened = await this.openUpload(member, key, content, area);
     const etag = await putPart(opened.urls[0]!, content);
-    return this.completeUpload(member, opened.upload, [etag]);
+    return { upload: opened.upload, ...(await this.completeUpload(member, opened.upload, [etag])) };
   }
 
-  openUpload({ member, fence }: DesiredMember, key: string, content: string, log = false): Promise<OutputOpenReply> {
+  openUpload(
+    { member, fence }: DesiredMember,
+    key: string,
+    content: string,
+    area?: OutputOpenRequest["area"],
+  ): Promise<OutputOpenReply> {
     const sha256 = createHash("sha256").update(content).digest("hex");
     const sizeBytes = Buffer.byteLength(content);
-    return this.call("output-open", { nodeEpoch: this.epoch, member, fence, key, sizeBytes, sha256, ...(log ? { log } : {}) });
+    return this.call("output-open", {
+      nodeEpoch: this.epoch,
+      member,
+      fence,
+      key,
+      sizeBytes,
+      sha256,
+      ...(area === undefined ? {} : { area }),
+    });
   }
 
   completeUpload({ member, fence }: DesiredMember, upload: string, etags: string[]): Promise<OutputCompleteReply> {

@@ -33,6 +33,7 @@ class ServerObserver(Widget):
             self._set_request_interval(fl_ctx)
             self._journal.append("run-started", job=fl_ctx.get_job_id())
         elif event_type == AppEventType.ROUND_STARTED:
+            self._require_resumed(fl_ctx)
             self._on_round(fl_ctx.get_prop(AppConstants.CURRENT_ROUND), fl_ctx.get_prop(AppConstants.NUM_ROUNDS))
         elif event_type == EventType.BEFORE_TASK_DATA_FILTER:
             self._on_task(fl_ctx.get_prop(FLContextKey.TASK_DATA))
@@ -61,6 +62,16 @@ class ServerObserver(Widget):
         runner_config = getattr(fl_ctx.get_engine().server, "runner_config", None)
         if stated is None and runner_config is not None:
             runner_config.task_request_interval = float(os.environ["RT_TASK_REQUEST_INTERVAL_S"])
+
+    def _require_resumed(self, fl_ctx: FLContext) -> None:
+        """A resumed run whose persistor did not take the saved model would go on from nothing and look like a trained one."""
+        model = os.environ.get("RT_RESUME_MODEL")
+        if model is None or self._round is not None:
+            return
+        components = fl_ctx.get_engine().run_manager.components.values()
+        sources = (getattr(one, name, None) for one in components for name in ("ckpt_preload_path", "source_ckpt_file_full_name"))
+        if model not in sources:
+            self.system_panic("the persistor did not take the committed model", fl_ctx)
 
     def _on_round(self, number: Any, num_rounds: Any) -> None:
         if not isinstance(number, int) or number == self._round:

@@ -12,16 +12,24 @@ export const RETRY_BUDGETS = {
 
 export type RetriesSpent = { infrastructure: number; lease_lost: number; out_of_memory: number };
 
-/** Whether a job that met this fault starts again, and which budget that spends. */
-export function judgeRetry(reason: JobReason, spent: RetriesSpent): { again: boolean; spends: keyof RetriesSpent | null } {
+/**
+ * Whether a job that met this fault starts again, and which budget that spends.
+ * @param isOurs the coordinator itself was away: a lease that nobody could renew is not the job's loss
+ */
+export function judgeRetry(
+  reason: JobReason,
+  spent: RetriesSpent,
+  isOurs = false,
+): { again: boolean; spends: keyof RetriesSpent | null } {
   const { retry } = reasonEntry(reason);
   switch (retry) {
     case "never":
       return { again: false, spends: null };
     case "free":
       return { again: true, spends: null };
-    case "infrastructure":
     case "lease_lost":
+      return isOurs ? { again: true, spends: null } : { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };
+    case "infrastructure":
     case "out_of_memory":
       return { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };
   }

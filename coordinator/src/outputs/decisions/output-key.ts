@@ -12,20 +12,24 @@ export type OutputOwner = {
   memberId: string;
   fence: Fence;
   jobId: string;
+  attemptId: string;
   outputRoot: string;
 };
 
+/** What the bytes are for: the user's outputs, logs, or a round that a later attempt goes on from. */
+export type OutputArea = "output" | "log" | "checkpoint";
+
 /**
- * The key in the user's bucket that a member may write, or null. Only the server writes the job's outputs; logs lie under the
- * member and the fence that they come from, so that no two writers ever share one.
+ * The key in the user's bucket that a member may write, or null. Only the server writes the job's outputs and checkpoints; logs and
+ * checkpoints lie under the member and the fence that they come from, so that no two writers ever share one.
  */
-export function outputKey(owner: OutputOwner, key: string, isLog: boolean): string | null {
+export function outputKey(owner: OutputOwner, key: string, area: OutputArea): string | null {
   const segments = key.split("/");
   if (key.length > MAX_KEY_CHARACTERS || segments.length < 2 || segments.length > MAX_DEPTH) return null;
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
-  if (isLog) {
-    const own = `${owner.memberId}-${formatFence(owner.fence)}`;
-    return segments[0] === own ? `logs/${owner.jobId}/${key}` : null;
-  }
-  return owner.role === "server" && OUTPUT_FOLDERS.includes(segments[0]!) ? `${owner.outputRoot}/${key}` : null;
+  const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
+  if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
+  if (owner.role !== "server") return null;
+  if (area === "checkpoint") return isOwn ? `ckpt/${owner.jobId}/${owner.attemptId}/${key}` : null;
+  return OUTPUT_FOLDERS.includes(segments[0]!) ? `${owner.outputRoot}/${key}` : null;
 }

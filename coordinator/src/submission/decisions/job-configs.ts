@@ -21,6 +21,8 @@ export type JobFacts = {
   /** Dotted class paths with the file that names them. */
   classes: { file: ConfigFile; path: string }[];
   warnings: string[];
+  /** config_fed_server.json as it was read. */
+  server: { [name: string]: unknown };
 };
 
 /** @throws ApiError config_* or meta_invalid or min_clients_exceeds_shards */
@@ -47,6 +49,7 @@ export function readJobConfigs(texts: Record<ConfigFile, string>, shardCount: nu
       ...classPaths(server).map((path) => ({ file: "config_fed_server.json" as const, path })),
     ],
     warnings,
+    server,
   };
 }
 

@@ -29,6 +29,7 @@ t.test("retry budgets by cause are those of the design", async (t) => {
   t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), { again: false, spends: "infrastructure" });
   t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), { again: true, spends: "lease_lost" });
   t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), { again: false, spends: "lease_lost" });
+  t.same(judgeRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true), { again: true, spends: null }, "the fault is ours");
   t.same(judgeRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
   t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), { again: false, spends: "out_of_memory" });
 });

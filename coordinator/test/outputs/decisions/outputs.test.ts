@@ -5,17 +5,27 @@ import { outputKey, type OutputOwner } from "../../../src/outputs/decisions/outp
 import { partPlan, urlLifeS } from "../../../src/outputs/decisions/part-plan.ts";
 
 const server: OutputOwner = {
-  ...{ role: "server", memberId: "j-a1-server", fence: { generation: 2, counter: 3 }, jobId: "j", outputRoot: "jobs/x" },
+  ...{
+    role: "server",
+    memberId: "j-a1-server",
+    fence: { generation: 2, counter: 3 },
+    jobId: "j",
+    attemptId: "j-a1",
+    outputRoot: "jobs/x",
+  },
 };
 const client: OutputOwner = { ...server, role: "client", memberId: "j-a1-site-1" };
 
 t.test("the server alone writes outputs, each member its own log", async (t) => {
-  t.equal(outputKey(server, "model_out/checkpoint.pt", false), "jobs/x/model_out/checkpoint.pt");
-  t.equal(outputKey(server, "files_out/a/b.txt", false), "jobs/x/files_out/a/b.txt");
-  t.equal(outputKey(client, "files_out/a.txt", false), null);
-  t.equal(outputKey(client, "j-a1-site-1-2.3/7", true), "logs/j/j-a1-site-1-2.3/7");
-  t.equal(outputKey(client, "j-a1-server-2.3/7", true), null);
-  t.equal(outputKey(client, "j-a1-site-1-2.2/7", true), null, "of an older fence");
+  t.equal(outputKey(server, "model_out/checkpoint.pt", "output"), "jobs/x/model_out/checkpoint.pt");
+  t.equal(outputKey(server, "files_out/a/b.txt", "output"), "jobs/x/files_out/a/b.txt");
+  t.equal(outputKey(client, "files_out/a.txt", "output"), null);
+  t.equal(outputKey(client, "j-a1-site-1-2.3/7", "log"), "logs/j/j-a1-site-1-2.3/7");
+  t.equal(outputKey(client, "j-a1-server-2.3/7", "log"), null);
+  t.equal(outputKey(client, "j-a1-site-1-2.2/7", "log"), null, "of an older fence");
+  t.equal(outputKey(server, "j-a1-server-2.3/4/model", "checkpoint"), "ckpt/j/j-a1/j-a1-server-2.3/4/model");
+  t.equal(outputKey(server, "j-a1-server-2.2/4/model", "checkpoint"), null, "of an older fence");
+  t.equal(outputKey(client, "j-a1-site-1-2.3/4/model", "checkpoint"), null, "no client has the global model");
 });
 
 t.test("keys that could leave their folder or confuse a reader are refused", async (t) => {
@@ -24,7 +34,7 @@ t.test("keys that could leave their folder or confuse a reader are refused", asy
     ...["scripts/x.py", "model_out/a b", "model_out/a\nb", "model_out/\u0000", "model_out/é", "model_out/a\\b"],
     ...[`model_out/${"x".repeat(600)}`, `model_out/${Array.from({ length: 9 }, () => "d").join("/")}`],
   ];
-  for (const key of bad) t.equal(outputKey(server, key, false), null, JSON.stringify(key));
+  for (const key of bad) t.equal(outputKey(server, key, "output"), null, JSON.stringify(key));
 });
 
 t.test("parts: one for small and empty outputs, at most a thousand for large ones", async (t) => {

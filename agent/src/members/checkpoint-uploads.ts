@@ -1,0 +1,116 @@
+/**
+ * Commits rounds: the model that a round left is copied, checked against the digest that the runner took of it, stored with a manifest, and
+ * told. One at a time, and the newest of those that came meanwhile: a round is worth nothing once a later one is committed.
+ */
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, createWriteStream, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { formatFence } from "@resontech/contracts/fence";
+import type { JobFile } from "./job-file.ts";
+import type { MemberContext } from "./member-context.ts";
+import { openInContainer } from "./server-outputs.ts";
+
+/** The copy must leave this many times its size to the job, whose disk it is. */
+const LEAVE_FACTOR = 2;
+
+export type RoundModel = { round: number; file: string; sha256: string };
+
+export class CheckpointUploads {
+  readonly #member: MemberContext;
+  #running: Promise<void> | null = null;
+  #next: RoundModel | null = null;
+
+  constructor(member: MemberContext) {
+    this.#member = member;
+  }
+
+  request(model: RoundModel): void {
+    if (!this.#member.journal.state.desired.federation.isResumable) return;
+    this.#next = model;
+    this.#running ??= this.#storeAll().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async settle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #storeAll(): Promise<void> {
+    const { tools, ref, abandoned } = this.#member;
+    for (let model = this.#take(); model !== null && !abandoned.aborted; model = this.#take()) {
+      try {
+        await this.#store(model);
+      } catch (error) {
+        // The job goes on: a later round brings a checkpoint of its own.
+        tools.log.warn({ err: error, member: ref.member, round: model.round }, "a round was not committed");
+      }
+    }
+  }
+
+  #take(): RoundModel | null {
+    const next = this.#next;
+    this.#next = null;
+    return next;
+  }
+
+  async #store({ round, file, sha256 }: RoundModel): Promise<void> {
+    const { disk, journal, ref } = this.#member;
+    // On the member's own disk, beside what its container has of it: not even a full one is anybody else's trouble.
+    const copy = join(disk.mountPoint, "checkpoint");
+    try {
+      using source = openInContainer(disk, file);
+      if (source === null) throw new Error(`there is no model at ${file}`);
+      const { bavail, bsize } = statfsSync(disk.mountPoint);
+      if (bavail * bsize < source.sizeBytes * (1 + LEAVE_FACTOR)) throw new Error("the member's disk has no room for a copy");
+      const digest = await copyFile(source, copy, this.#member.abandoned);
+      if (digest !== sha256) throw new Error("a later round has overwritten the model");
+      const folder = `${ref.member}-${formatFence(ref.fence)}/${round}`;
+      const model = await this.#upload(copy, source.sizeBytes, `${folder}/model`);
+      const manifest = JSON.stringify({
+        formatVersion: 1,
+        round,
+        files: [{ name: "model", sizeBytes: source.sizeBytes, sha256 }],
+      });
+      writeFileSync(copy, manifest, { mode: 0o600 });
+      journal.note(
+        {},
+        {
+          kind: "checkpoint",
+          round,
+          model,
+          manifest: await this.#upload(copy, Buffer.byteLength(manifest), `${folder}/manifest.json`),
+        },
+      );
+    } finally {
+      rmSync(copy, { force: true });
+    }
+  }
+
+  async #upload(file: string, sizeBytes: number, key: string): Promise<string> {
+    const { tools, ref, abandoned } = this.#member;
+    const fd = openSync(file, "r");
+    try {
+      return await tools.uploader.upload(ref, { fd, sizeBytes, key, area: "checkpoint" }, abandoned);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** @returns SHA-256 of what was copied */
+async function copyFile(source: JobFile, target: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  const tap = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  if (source.sizeBytes === 0) throw new Error("the model is empty");
+  const read = createReadStream("", { fd: source.fd, autoClose: false, start: 0, end: source.sizeBytes - 1 });
+  await pipeline(read, tap, createWriteStream(target, { mode: 0o600 }), { signal });
+  return hash.digest("hex");
+}

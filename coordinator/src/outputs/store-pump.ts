@@ -1,0 +1,68 @@
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import type { OutputTable } from "./output-table.ts";
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 60_000;
+const KINDS = ["abort-upload", "remove-version"] as const;
+
+export type StoreParts = {
+  commit: GroupCommit;
+  commands: CommandOutbox;
+  outputs: OutputTable;
+  store: ObjectStore;
+  now: () => number;
+  onError: (error: unknown) => void;
+};
+
+/**
+ * Does in the object store what a transaction decided in the rows: URLs of a withdrawn fence die, checkpoints that nobody will go on from
+ * are removed. Repeats until it is done.
+ */
+export class StorePump {
+  readonly #parts: StoreParts;
+  #running: Promise<void> | null = null;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts a round unless one is under way. */
+  kick(): void {
+    this.#running ??= this.#round().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #round(): Promise<void> {
+    const { commit, commands, now, onError } = this.#parts;
+    for (const kind of KINDS)
+      for (let due = commands.due(kind); due.length > 0; due = commands.due(kind)) {
+        for (const command of due) {
+          try {
+            await this.#carryOut(command);
+            await commit.run(() => commands.done(command.seq));
+          } catch (error) {
+            onError(error);
+            const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** command.attempts);
+            await commit.run(() => commands.defer(command.seq, now() + waitMs)).catch(onError);
+          }
+        }
+      }
+  }
+
+  async #carryOut(command: Command): Promise<void> {
+    const { outputs, store } = this.#parts;
+    const upload = command.kind === "hint" ? undefined : outputs.get(command.uploadId);
+    if (upload === undefined) return;
+    if (command.kind === "abort-upload" && upload.s3_upload_id !== null)
+      await store.abortUpload(upload.bucket, upload.key, upload.s3_upload_id);
+    if (command.kind === "remove-version" && upload.version_id !== null)
+      await store.remove(upload.bucket, upload.key, upload.version_id);
+  }
+}
