@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import t from "tap";
 import { TestNode } from "./helper/test-node.ts";
 import { until } from "./helper/engine-process.ts";
@@ -45,3 +47,38 @@ t.test("a federated attempt of two members runs, its outputs are stored, and not
   await node.untilClean();
   t.strictSame(peer.violations, []);
 });
+
+t.test(
+  "a round whose model is still what the runner saw is committed, any other is not; a resumed server finds its model",
+  async (t) => {
+    await using node = await TestNode.start();
+    const { peer } = node;
+    t.teardown(() => t.passing() || t.comment(node.log()));
+    node.run();
+    const committed = "model of round 6";
+    const checkpoint = await node.input("checkpoint", "resume/model.pt", committed);
+    const sha256 = createHash("sha256").update(committed).digest("hex");
+    const plain = node.member("rounds-1", { kind: "server" }, [{ ...checkpoint, sha256 }]);
+    const server: DesiredMember = {
+      ...plain,
+      federation: { ...plain.federation, isResumable: true, resume: { startRound: 7, roundsLeft: 2 } },
+    };
+    await until("registration", () => peer.registrations.length === 1);
+    peer.want(server);
+    await peer.event(server.member, "released", 60_000);
+    peer.want();
+    const told = peer.of(server.member).filter(({ kind }) => kind === "checkpoint");
+    t.match(told, [{ kind: "checkpoint", round: 0 }]);
+    const folder = `ckpt/${server.member}-1.1/0`;
+    t.equal(await node.store.get(`${folder}/model`), "model of round 0");
+    t.match(JSON.parse((await node.store.get(`${folder}/manifest.json`)) ?? "null"), {
+      round: 0,
+      files: [{ name: "model", sizeBytes: 16, sha256: createHash("sha256").update("model of round 0").digest("hex") }],
+    });
+    t.equal(await node.store.get(`ckpt/${server.member}-1.1/1/model`), null);
+    t.equal(await node.store.get(`ckpt/${server.member}-1.1/2/model`), null);
+    t.match(await node.store.get(`logs/${server.member}-1.1/00000001`), /resumed from model of round 6/);
+    await node.untilClean();
+    t.strictSame(peer.violations, []);
+  },
+);

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -57,6 +58,8 @@ func main() {
 		train(s)
 	case "probe":
 		probe(s)
+	case "rounds":
+		rounds()
 	case "fill":
 		fill()
 	case "hog":
@@ -103,6 +106,26 @@ func train(s spec) {
 		time.Sleep(6 * time.Second)
 	}
 	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// rounds leaves three models, of which the second is overwritten before anybody could have copied it and the third is not the job's own.
+func rounds() {
+	fmt.Println("resumed from", read("/rt/job/resume/model.pt"))
+	event(map[string]any{"kind": "ready"})
+	const file = "/app/out/GLOBAL_MODEL.pt"
+	told := func(round int, path, content string) {
+		event(map[string]any{"kind": "round-ended", "round": round, "sites": []string{"site-1"}})
+		digest := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+		event(map[string]any{"kind": "round-model", "round": round, "file": path, "sha256": digest})
+		time.Sleep(1500 * time.Millisecond)
+	}
+	check(os.WriteFile(file, []byte("model of round 0"), 0o600))
+	told(0, file, "model of round 0")
+	check(os.WriteFile(file, []byte("model of round 2"), 0o600))
+	told(1, file, "model of round 1")
+	check(os.Symlink("/etc/passwd", "/app/out/link"))
+	told(2, "/app/out/link", "anything")
+	event(map[string]any{"kind": "finished", "modelFile": file, "modelName": "GLOBAL_MODEL.pt"})
 }
 
 // firstSite waits for a client that says its name: one whose dial timed out just as it came through has hung up, and dials again.
