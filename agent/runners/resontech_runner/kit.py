@@ -109,6 +109,7 @@ def server_resources(workspace: Path) -> dict[str, Any]:
             },
             {"id": "job_store", "path": storage},
             {"id": "process_launcher", "path": f"{_INSIDE}.launchers.ServerLauncher"},
+            {"id": "rejoined_sites", "path": f"{_INSIDE}.rejoin.RejoinedSites"},
         ],
     }
 

@@ -231,6 +231,20 @@ class Federation:
             found.append((child, command))
         return found
 
+    def kill(self, member: str) -> None:
+        """The whole container at once, as a node is lost."""
+        for pid, _ in self.inside(member)[:1]:
+            os.kill(pid, signal.SIGKILL)
+        self.processes[member].wait()
+
+    def replace(self, member: str) -> None:
+        """The same member in a container that knows nothing of the former one."""
+        root = self.folder / member
+        for name in ("overlay", "tmp", "app/out", "app/workspace", "rt/events"):
+            shutil.rmtree(root / name)
+            (root / name).mkdir()
+        self.start(member)
+
     def terminate(self, member: str) -> None:
         """SIGTERM to the runner alone, as `/rt/init` forwards it."""
         for pid, command in self.inside(member):

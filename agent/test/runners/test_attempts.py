@@ -193,6 +193,39 @@ class Resume(AttemptTest):
         self.assertIn("did not take the committed model", last["message"])
 
 
+class Rejoin(AttemptTest):
+    rounds = 6
+
+    def test_a_site_whose_container_is_replaced_takes_part_again(self):
+        def quorum_of_one(scripts, configs):
+            server = json.loads(configs["config_fed_server.json"])
+            server["workflows"][0]["args"].update(min_clients=1, wait_time_after_min_received=2)
+            meta = {**json.loads(configs["meta.json"]), "min_clients": 1}
+            return scripts, {**configs, "config_fed_server.json": json.dumps(server), "meta.json": json.dumps(meta)}
+
+        federation = self.begin(change=quorum_of_one)
+        federation.await_event("server", "round-ended", TIMEOUT_S)
+        federation.kill("site-2")
+        self.until(lambda: ["site-1"] in self.contributions(federation), federation)
+        federation.replace("site-2")
+        self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
+        self.assertEqual(federation.wait("site-2", TIMEOUT_S), 0, federation.log("site-2")[-3000:])
+        rounds = self.contributions(federation)
+        self.assertEqual(len(rounds), 6)
+        self.assertEqual((rounds[0], rounds[-1]), (SITES, SITES), rounds)
+
+    @staticmethod
+    def contributions(federation: Federation) -> list[list[str]]:
+        return [event["sites"] for event in federation.events("server") if event["kind"] == "round-ended"]
+
+    def until(self, holds, federation: Federation) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not holds():
+            if time.monotonic() > deadline:
+                self.fail(f"{federation.events('server')}\n{federation.log('server')[-4000:]}")
+            time.sleep(0.05)
+
+
 class UserFaults(AttemptTest):
     sites = SITES[:1]
     rounds = 1

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any, Optional
 
@@ -15,8 +16,11 @@ from nvflare.widgets.widget import Widget
 
 from ..events import LineLog
 from ..log_lines import metric_of
-from . import reports
+from . import participants, reports
 from .log_tap import LogTap
+
+
+_LOOK_S = 0.25
 
 
 class ServerObserver(Widget):
@@ -26,12 +30,14 @@ class ServerObserver(Widget):
         self._tap = LogTap(lambda value: self._journal.append("metric", site="server", value=value))
         self._tap.attach()
         self._round: Optional[int] = None
+        self._over = threading.Event()
 
     def handle_event(self, event_type: str, fl_ctx: FLContext):
         if event_type == EventType.START_RUN:
             fl_ctx.get_engine().register_aux_message_handler(topic=reports.TOPIC, message_handle_func=self._on_report)
             self._set_request_interval(fl_ctx)
             self._journal.append("run-started", job=fl_ctx.get_job_id())
+            threading.Thread(target=self._follow_participants, args=[fl_ctx.get_engine()], name="resontech-rejoin", daemon=True).start()
         elif event_type == AppEventType.ROUND_STARTED:
             self._require_resumed(fl_ctx)
             self._on_round(fl_ctx.get_prop(AppConstants.CURRENT_ROUND), fl_ctx.get_prop(AppConstants.NUM_ROUNDS))
@@ -46,6 +52,7 @@ class ServerObserver(Widget):
         elif event_type == EventType.FATAL_SYSTEM_ERROR:
             self._journal.append("fatal", text=str(fl_ctx.get_prop(FLContextKey.EVENT_DATA, ""))[:4096])
         elif event_type == EventType.END_RUN:
+            self._over.set()
             self._journal.append("run-ended", aborted=self._is_aborted(fl_ctx))
 
     def _set_request_interval(self, fl_ctx: FLContext) -> None:
@@ -62,6 +69,13 @@ class ServerObserver(Widget):
         runner_config = getattr(fl_ctx.get_engine().server, "runner_config", None)
         if stated is None and runner_config is not None:
             runner_config.task_request_interval = float(os.environ["RT_TASK_REQUEST_INTERVAL_S"])
+
+    def _follow_participants(self, engine) -> None:
+        """A site that came back has another token: NVFlare's job process asks its parent who takes part once, at the start."""
+        while not self._over.wait(_LOOK_S):
+            if participants.is_asked():
+                engine.sync_clients_from_main_process()
+                participants.answer()
 
     def _require_resumed(self, fl_ctx: FLContext) -> None:
         """A resumed run whose persistor did not take the saved model would go on from nothing and look like a trained one."""
