@@ -15,6 +15,7 @@ import { type AttemptFacts, judgeAttempt, stoppedEvent } from "./decisions/judge
 import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
 import { judgeRetry } from "./decisions/retry.ts";
+import type { JobBridges } from "./job-bridges.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
@@ -27,6 +28,7 @@ export type TransitionParts = {
   members: MemberTable;
   outputs: OutputTable;
   commands: CommandOutbox;
+  bridges: JobBridges;
   records: KernelRecords;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
@@ -272,7 +274,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { clock, meta, members, commands } = this.parts;
+    const { bridges, clock, meta, members, commands } = this.parts;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -280,6 +282,8 @@ export class Transitions {
         return;
       case "end-use":
         members.endUse(member.id, now);
+        // Its server's agent lets its node through no longer.
+        for (const node of bridges.homesOf(member.node_id)) commands.desiredChanged(node);
         return;
       case "revoke-fence": {
         members.replaceFence(member, { generation: meta.number("generation"), counter: member.counter + 1 }, now);
