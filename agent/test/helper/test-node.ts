@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { DesiredMember, MemberRole, StagedInput } from "@resontech/contracts/agent-protocol";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
 import { startBus, type TestBus } from "./bus.ts";
 import { until } from "./engine-process.ts";
@@ -72,6 +73,8 @@ export class TestNode implements AsyncDisposable {
       node,
       apiUrl: await peer.start(),
       rootCertFile: pki.rootFile,
+      address: "127.0.0.1",
+      jobPorts: DEFAULT_JOB_PORTS,
       dataDir: join(dir, "agent"),
       joinTokenFile,
       containerEngine: { socket: engine.socket, kind: "podman" },
