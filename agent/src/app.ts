@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
+import type { BridgeAddress } from "@resontech/contracts/agent-protocol";
 import Docker from "dockerode";
 import type { Logger } from "pino";
 import { bootId, bootTimeNs } from "./boot-clock.ts";
@@ -26,6 +27,11 @@ import { ReportPump } from "./report-pump.ts";
 
 const PROBE_MS = 60_000;
 
+/** Where other nodes reach this one; a loopback address is nowhere. */
+function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
+  return address.startsWith("127.") ? undefined : { address, ports: jobPorts };
+}
+
 /** Works until the signal. Containers are left running: the next agent process takes them up again, within their lease. */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
@@ -48,7 +54,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     store: new MemberStore(config.dataDir),
     coordinator,
     containers: new JobContainers(engine, config.instance),
-    network: new BridgeNetwork(engine, config.instance),
+    network: new BridgeNetwork({
+      ...{ engine, instance: config.instance, address: config.address, log },
+      identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },
+    }),
     uploader: new Uploader(coordinator, rootCert),
     accelerators,
     tailLimit: new TailLimit(),
@@ -72,6 +81,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     bootId: tools.bootId,
     clock: bootTimeNs,
     inventory: () => inventory,
+    bridge: bridgeAddress(config),
     held: () => members.held(),
     onRegistered: () => members.look(),
     onDesiredVersion: (version) => members.lookFor(version),

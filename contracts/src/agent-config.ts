@@ -1,5 +1,6 @@
 /** `<root>/etc/agent.json` (0400, root): one node's agent. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { PortRange } from "./port-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
@@ -10,6 +11,10 @@ export const AgentConfig = Type.Object(
     /** Where to join: `https://<name>:8000`. */
     apiUrl: Type.String(),
     rootCertFile: Path,
+    /** IPv4 address that the other nodes reach this one at; a loopback address says that none does. */
+    address: Type.String({ pattern: "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$" }),
+    /** Ports of `address` where this node's agent may listen for the agents of an attempt's other nodes. */
+    jobPorts: PortRange,
     /** Certificate, key, spool and member folders; 0700. */
     dataDir: Path,
     /** One-use join token; removed by the agent once it holds a certificate. Absent after the join. */

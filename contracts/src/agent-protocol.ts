@@ -7,6 +7,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Fence } from "./fence.ts";
+import { PortRange } from "./port-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
@@ -71,6 +72,13 @@ export type Inventory = Static<typeof Inventory>;
 
 // ── register, beat ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Where other nodes' agents reach this node's, mutual TLS by the node certificates. */
+export const BridgeAddress = Type.Object(
+  { address: Type.String({ pattern: "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$" }), ports: PortRange },
+  closed,
+);
+export type BridgeAddress = Static<typeof BridgeAddress>;
+
 const HeldLease = Type.Object({ member: Id, fence: Fence }, closed);
 
 export const RegisterRequest = Type.Object(
@@ -79,6 +87,8 @@ export const RegisterRequest = Type.Object(
     bootId: Id,
     agentVersion: Type.String({ maxLength: 64 }),
     inventory: Inventory,
+    /** Absent: no other node can reach this one, so it holds no server whose clients are elsewhere. */
+    bridge: Type.Optional(BridgeAddress),
     held: Type.Array(HeldLease, { maxItems: 1024 }),
   },
   closed,
@@ -140,6 +150,37 @@ export const FederationResume = Type.Object(
 );
 export type FederationResume = Static<typeof FederationResume>;
 
+/** A node as its peers recognize it: the name in its certificate, and that very certificate. */
+export const BridgePeer = Type.Object({ node: Id, certificateSha256: Sha256 }, closed);
+export type BridgePeer = Static<typeof BridgePeer>;
+
+/**
+ * How members of an attempt on several nodes reach its server. One TLS connection between two agents stands for each connection of a
+ * client; the listening side sends {@link BRIDGE_REACHED} once it has reached the server's container, then both sides copy bytes.
+ */
+export const MemberBridge = Type.Union([
+  /** The server: its agent listens on this port of its own address and admits these nodes alone. */
+  Type.Object(
+    { kind: Type.Literal("listen"), port: Type.Integer({ minimum: 1, maximum: 65535 }), peers: Type.Array(BridgePeer) },
+    closed,
+  ),
+  /**
+   * A client on another node: its agent dials the server's, and listens on this port of its job bridge's gateway, which is where the
+   * client finds the server.
+   */
+  Type.Object(
+    {
+      kind: Type.Literal("dial"),
+      host: Type.String({ maxLength: 255 }),
+      port: Type.Integer({ minimum: 1, maximum: 65535 }),
+      peer: BridgePeer,
+    },
+    closed,
+  ),
+]);
+export type MemberBridge = Static<typeof MemberBridge>;
+export const BRIDGE_REACHED = 0x01;
+
 export const DesiredMember = Type.Object(
   {
     member: Id,
@@ -184,6 +225,8 @@ export const DesiredMember = Type.Object(
       },
       closed,
     ),
+    /** Absent when the attempt has all its members on one node, and for a client on the server's. May change under one fence. */
+    bridge: Type.Optional(MemberBridge),
     inputs: Type.Array(StagedInput, { maxItems: 10_000 }),
   },
   closed,

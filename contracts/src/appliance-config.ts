@@ -3,6 +3,7 @@
  * at start and handed to each process as a file of its own (`<root>/etc/<process>.json`, readable by that process alone).
  */
 import { type Static, Type } from "typebox";
+import { PortRange } from "./port-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
@@ -36,6 +37,8 @@ export const ApplianceConfig = Type.Object(
       },
       closed,
     ),
+    /** Of the perimeter address, for agents of other nodes alone. Absent: `DEFAULT_JOB_PORTS`. */
+    jobPorts: Type.Optional(PortRange),
     containerEngine: Type.Union([
       /** Our own `podman system service`, private root, run root, network directory and HOME. */
       Type.Object({ kind: Type.Literal("podman") }, closed),

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
+import { DEFAULT_JOB_PORTS, type PortRange } from "@resontech/contracts/port-range";
 import type { Command } from "commander";
 import { Value } from "typebox/value";
 import { InstallRequest } from "./request.ts";
@@ -24,6 +25,7 @@ export type InstallFlags = {
   engine: string;
   uidBase: string;
   bucketQuotaGib: string;
+  jobPorts: string;
   yes: boolean;
   dryRun: boolean;
 } & Record<PortFlag, string>;
@@ -58,6 +60,11 @@ export function addInstallOptions(command: Command): Command {
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")
     .option("--engine <podman|docker>", "container engine of this host", "podman")
     .option("--uid-base <n>", "first of the numeric users of the processes", "64100")
+    .option(
+      "--job-ports <from-to>",
+      "ports of the perimeter address for jobs over several nodes",
+      `${DEFAULT_JOB_PORTS.from}-${DEFAULT_JOB_PORTS.to}`,
+    )
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false);
@@ -138,11 +145,18 @@ function toConfig(flags: InstallFlags): unknown {
       keycloakManagement: Number(flags.portKeycloakManagement),
       postgres: Number(flags.portPostgres),
     },
+    jobPorts: toRange(flags.jobPorts),
     containerEngine: flags.engine === "docker" ? { kind: "docker", socket: "/var/run/docker.sock" } : { kind: flags.engine },
     agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
     keyKind: flags.keyKind,
     bucketQuotaBytes: Number(flags.bucketQuotaGib) * 1024 ** 3,
   };
+}
+
+/** Null for what is no range; the schema then names the flag. */
+function toRange(text: string): PortRange | null {
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? [];
+  return from === undefined || to === undefined || Number(from) > Number(to) ? null : { from: Number(from), to: Number(to) };
 }
 
 /** `/ports/keycloakManagement` → `port-keycloak-management`: the flag behind a key of the configuration. */

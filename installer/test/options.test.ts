@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { addInstallOptions, applyAnswers, type InstallFlags } from "../src/options.ts";
+import { addInstallOptions, applyAnswers, type InstallFlags, toRequest } from "../src/options.ts";
 
 /** The flags that come of an answers file and a command line. */
 function flagsOf(t: Test, answers: string, args: readonly string[] = []): InstallFlags {
@@ -31,3 +31,11 @@ for (const [answers, message] of wrong)
   t.test(`${answers} is refused`, async (t) => {
     t.throws(() => flagsOf(t, answers), { code: "option_invalid", message });
   });
+
+t.test("job ports are a range", async (t) => {
+  const key = import.meta.filename;
+  const asked = (range: string) => toRequest({ ...flagsOf(t, "{}", ["--job-ports", range]), key }).config.jobPorts;
+  t.same(asked("31000-31049"), { from: 31_000, to: 31_049 });
+  for (const range of ["31000", "31049-31000", "0-10", "31000-99999", "a-b"])
+    t.throws(() => asked(range), { code: "option_invalid", message: /--job-ports/ }, range);
+});

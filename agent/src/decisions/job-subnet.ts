@@ -10,6 +10,7 @@ export type Ipv4Net = { base: number; prefix: number };
 const POOL: Ipv4Net = { base: 0xc6120000, prefix: 15 };
 const SUBNET_PREFIX = 24;
 const SUBNETS = 2 ** (SUBNET_PREFIX - POOL.prefix);
+const GATEWAY_HOST = 1;
 const SERVER_HOST = 2;
 const FIRST_CLIENT_HOST = 3;
 const LAST_HOST = 254;
@@ -21,6 +22,12 @@ export function chooseSubnet(seed: number, taken: readonly Ipv4Net[]): string | 
     if (!taken.some((other) => overlap({ base, prefix: SUBNET_PREFIX }, other))) return `${format(base)}/${SUBNET_PREFIX}`;
   }
   return null;
+}
+
+/** The host's own address within an attempt's subnet: what the engines take when they are not told another. */
+export function gatewayAddress(subnet: string): string | null {
+  const net = parseNet(subnet);
+  return net === null ? null : format(net.base + GATEWAY_HOST);
 }
 
 /** The address of a member within its attempt's subnet; null when there are more clients than addresses. */

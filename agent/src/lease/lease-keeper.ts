@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import type { BridgeAddress, Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
 import type { Logger } from "pino";
 import { type BootClock, toMs } from "../boot-clock.ts";
 import type { CoordinatorClient } from "../bus/coordinator-client.ts";
@@ -27,6 +27,8 @@ export type LeaseParts = {
   bootId: string;
   clock: BootClock;
   inventory: () => Inventory;
+  /** Where the agents of other nodes reach this one's; absent when they can't. */
+  bridge?: BridgeAddress | undefined;
   held: () => RegisterRequest["held"];
   /** Registered anew: whatever is desired must be fetched. */
   onRegistered: () => void;
@@ -81,13 +83,14 @@ export class LeaseKeeper {
   }
 
   async #register(): Promise<void> {
-    const { coordinator, clock, bootId, inventory, held, onRegistered, log } = this.#parts;
+    const { coordinator, clock, bootId, inventory, bridge, held, onRegistered, log } = this.#parts;
     const sentAtMs = toMs(clock());
     const { nodeEpoch, leaseMs, beatIntervalMs } = await coordinator.register({
       protocol: 1,
       bootId,
       agentVersion: AGENT_VERSION,
       inventory: inventory(),
+      ...(bridge === undefined ? {} : { bridge }),
       held: held(),
     });
     this.#beatMs = beatIntervalMs;

@@ -1,4 +1,4 @@
-import type { MemberEvent } from "@resontech/contracts/agent-protocol";
+import type { MemberBridge, MemberEvent } from "@resontech/contracts/agent-protocol";
 import type { MemberState, MemberStore } from "./member-record.ts";
 
 /** A member's record and the spool of its reports: what changes and what is told of it reach the disk in one write. */
@@ -29,6 +29,12 @@ export class MemberJournal {
     }
     this.#save();
     if (events.length > 0) this.#onReport();
+  }
+
+  /** The one thing desired that may change under a fence. */
+  noteBridge(bridge: MemberBridge): void {
+    this.#state.desired = { ...this.#state.desired, bridge };
+    this.#save();
   }
 
   /** The first `count` reports were taken, or will never be. */

@@ -94,6 +94,7 @@ export class MemberSet {
   async #compare(): Promise<void> {
     const { version, members } = await this.#tools.coordinator.desired();
     const desired = members.filter(({ member }) => !this.#busy.has(member));
+    for (const member of desired) this.#members.get(member.member)?.follow(member);
     const local = [...this.#members].filter(([name]) => !this.#busy.has(name)).map(([, member]) => member.local);
     for (const step of reconcile(desired, local, this.#verdict() === "work")) this.#carryOut(step);
     this.#version = version;
@@ -169,5 +170,6 @@ export class MemberSet {
     }
     const attempts = new Set(store.load().map(({ desired }) => desired.attempt));
     for (const attempt of await network.attempts()) if (!attempts.has(attempt)) await network.remove(attempt);
+    await network.seal();
   }
 }

@@ -4,7 +4,8 @@
  * nothing more of it is stored).
  */
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
-import { formatFence } from "@resontech/contracts/fence";
+import { isDeepStrictEqual } from "node:util";
+import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isStaleFence } from "../bus/refused-error.ts";
 import { statusOf } from "../containers/engine-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
@@ -15,6 +16,7 @@ import { MemberFailure } from "./member-failure.ts";
 import { MemberFilesystem } from "./member-filesystem.ts";
 import { MemberJournal } from "./member-journal.ts";
 import { freshState, type MemberState } from "./member-record.ts";
+import { placeOf } from "./place-of.ts";
 import { releaseMember } from "./release-member.ts";
 import { stageMember } from "./stage-member.ts";
 import { watchMember } from "./watch-member.ts";
@@ -85,6 +87,20 @@ export class Member {
     };
   }
 
+  /** The attempt's other nodes, or what they are let in by, may have changed. */
+  follow({ fence, bridge }: DesiredMember): void {
+    const { desired, phase } = this.journal.state;
+    const isNews = bridge !== undefined && !isDeepStrictEqual(bridge, desired.bridge);
+    if (!isNews || compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted) return;
+    this.journal.noteBridge(bridge);
+    const { tools } = this.#context;
+    // Before that it is begun by what the record then says.
+    if (phase !== "running") return;
+    tools.network.connect(placeOf(this.journal.state.desired)).catch((error: unknown) => {
+      tools.log.error({ err: error, member: desired.member }, "a bridge was not changed");
+    });
+  }
+
   /** Orderly end: the payload has `graceMs`, what it leaves is stored. */
   stop(reason: string, graceMs: number): void {
     if (this.journal.state.stop !== null) return;
@@ -108,6 +124,9 @@ export class Member {
       this.#stop.abort();
       // Release removes the container by force; this is the quicker end for what runs now.
       const { tools, containerName } = this.#context;
+      tools.network.disconnect(state.desired.attempt, state.desired.member).catch((error: unknown) => {
+        tools.log.warn({ err: error, member: state.desired.member }, "not disconnected yet; its release goes on");
+      });
       await tools.containers.signal(containerName, "SIGKILL").catch((error: unknown) => {
         tools.log.warn({ err: error, member: state.desired.member }, "not killed yet; its release goes on");
       });

@@ -41,6 +41,10 @@ async function release(member: MemberContext): Promise<Proof> {
       return false;
     }
   };
+  await attempt(async () => {
+    await tools.network.disconnect(desired.attempt, ref.member);
+    return true;
+  });
   const isContainerGone = await attempt(() => tools.containers.remove(containerName));
   const processesGone = isContainerGone && (containerId === null || processesOf(containerId).length === 0);
   const diskGone = processesGone && (await attempt(() => disk.remove()));

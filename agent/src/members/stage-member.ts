@@ -9,12 +9,12 @@ import { persist } from "../bus/persist.ts";
 import { containerOptions, type Mounts } from "../containers/container-options.ts";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import { PullFailedError } from "../containers/job-containers.ts";
-import type { Place } from "../network/job-network.ts";
 import { download } from "../staging/download.ts";
 import { unpackZip } from "../staging/unpack-zip.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
 import { makeKey } from "./member-keys.ts";
+import { placeOf } from "./place-of.ts";
 
 const PROGRESS_EVERY_MS = 2_000;
 
@@ -28,10 +28,10 @@ export async function stageMember(member: MemberContext): Promise<void> {
     await prepare(member);
     stopped.throwIfAborted();
     await whileEngineIsAway(() => tools.network.create(desired.attempt), stopped);
-    await tools.network.prove(desired.attempt);
   }
   // What is staged for a container that a killed agent had made is in use: it is started as it is.
-  const attachment = await whileEngineIsAway(() => tools.network.connect(placeOf(member)), stopped);
+  const attachment = await whileEngineIsAway(() => tools.network.connect(placeOf(journal.state.desired)), stopped);
+  await tools.network.prove(desired.attempt);
   const options = containerOptions(desired, {
     name: containerName,
     instance: tools.config.instance,
@@ -157,7 +157,7 @@ async function makeKit({ tools, journal, ref, folder, stopped }: MemberContext):
 }
 
 function runnerSpec({ journal }: MemberContext): RunnerSpec {
-  const { job, attempt, fence, role, federation, inputs } = journal.state.desired;
+  const { job, attempt, fence, role, federation, bridge, inputs } = journal.state.desired;
   const model = inputs.find(({ kind }) => kind === "model");
   return {
     formatVersion: 1,
@@ -167,7 +167,8 @@ function runnerSpec({ journal }: MemberContext): RunnerSpec {
     fence,
     org: federation.org,
     serverName: federation.serverName,
-    serverPort: federation.serverPort,
+    // On another node than the server's it is found at the gateway, on the port of the bridge.
+    serverPort: bridge?.kind === "dial" ? bridge.port : federation.serverPort,
     sites: federation.sites,
     site: role.kind === "client" ? role.site : null,
     minClients: federation.minClients,
@@ -192,11 +193,6 @@ function mountsOf({ tools: { config, leaseDir }, journal, disk, folder }: Member
     workspace: disk.path("workspace"),
     events: disk.path("events"),
   };
-}
-
-function placeOf({ journal }: MemberContext): Place {
-  const { attempt, role, federation } = journal.state.desired;
-  return { attempt, index: role.kind === "client" ? role.index : null, serverName: federation.serverName };
 }
 
 function textOf(error: unknown): string {

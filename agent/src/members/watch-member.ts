@@ -10,6 +10,7 @@ import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
+import { placeOf } from "./place-of.ts";
 import { RoundUploads } from "./round-uploads.ts";
 import { readRunnerEvents } from "./runner-events.ts";
 
@@ -28,6 +29,8 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const { tools, journal, disk, containerName, abandoned } = member;
   const found = await whileEngineIsAway(() => tools.containers.inspect(containerName), abandoned);
   if (found === null) throw new MemberFailure("container_failed", "the container is gone");
+  // An agent that was killed meanwhile has taken its end of the bridge along.
+  await whileEngineIsAway(() => tools.network.connect(placeOf(journal.state.desired)), abandoned);
   // Looked at from inside as well, now that it runs.
   if (found.pid > 0) await tools.network.prove(journal.state.desired.attempt, found.pid);
   const shipper = new LogShipper(member);

@@ -1,50 +1,85 @@
-/** Members on one node: an internal bridge, closed towards the host as well. */
+/**
+ * An internal bridge for the members of one node, closed towards the host as well; between nodes the agents are the only way, one TLS
+ * connection for each of a client's.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type Docker from "dockerode";
+import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";
-import { chooseSubnet, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
+import { chooseSubnet, gatewayAddress, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
 import { Turns } from "../turns.ts";
-import { Firewall } from "./firewall.ts";
+import type { BridgeIdentity } from "./bridge-identity.ts";
+import { ClientBridge } from "./client-bridge.ts";
+import { Firewall, type Guarded, type Opening } from "./firewall.ts";
 import { type Attachment, type JobNetwork, NetworkNotClosedError, type Place } from "./job-network.ts";
+import { ServerBridge } from "./server-bridge.ts";
 
 const LABELS = { instance: "tech.reson.instance", attempt: "tech.reson.attempt" } as const;
 
+export type BridgeNetworkParts = {
+  engine: Docker;
+  instance: string;
+  /** Of this node, where its servers' bridges listen. */
+  address: string;
+  identity: BridgeIdentity;
+  log: Logger;
+};
+
+/** One side of an attempt's way to other nodes, with the members that need it. */
+type Bridge = { side: ServerBridge | ClientBridge; opening: Opening; members: Set<string> };
+
 export class BridgeNetwork implements JobNetwork {
+  readonly #parts: BridgeNetworkParts;
   readonly #engine: Docker;
   readonly #instance: string;
   readonly #firewall: Firewall;
+  readonly #bridges = new Map<string, Bridge>();
   /** The firewall is loaded whole, for all networks there are: one change at a time. */
   readonly #turns = new Turns();
 
-  constructor(engine: Docker, instance: string) {
-    this.#engine = engine;
-    this.#instance = instance;
-    this.#firewall = new Firewall(instance);
+  constructor(parts: BridgeNetworkParts) {
+    this.#parts = parts;
+    this.#engine = parts.engine;
+    this.#instance = parts.instance;
+    this.#firewall = new Firewall(parts.instance);
   }
 
   create(attempt: string): Promise<void> {
     return this.#turns.take(async () => {
       const attempts = await this.attempts();
       // The rules first: no container of this bridge ever runs without them.
-      await this.#firewall.load([...new Set([...attempts, attempt])]);
+      await this.#guard([...new Set([...attempts, attempt])]);
       if (!attempts.includes(attempt)) await this.#createNetwork(attempt);
     });
   }
 
-  async connect({ attempt, index, serverName }: Place): Promise<Attachment> {
+  async connect(place: Place): Promise<Attachment> {
+    const { attempt, index, serverName, bridge } = place;
     const found = await this.#inspect(attempt);
     const subnet = found?.IPAM?.Config?.[0]?.["Subnet"] ?? "";
-    const [address, server] = [memberAddress(subnet, index), memberAddress(subnet, null)];
-    if (address === null || server === null)
+    const [address, server, gateway] = [memberAddress(subnet, index), memberAddress(subnet, null), gatewayAddress(subnet)];
+    if (address === null || server === null || gateway === null)
       throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
-    return { network: this.#name(attempt), address, hosts: [{ name: serverName, address: server }] };
+    if (bridge !== null) await this.#turns.take(() => this.#cross(place, { server, gateway }));
+    const hosts = [{ name: serverName, address: bridge?.kind === "dial" ? gateway : server }];
+    return { network: this.#name(attempt), address, hosts };
+  }
+
+  disconnect(attempt: string, member: string): Promise<void> {
+    return this.#turns.take(async () => {
+      const bridge = this.#bridges.get(attempt);
+      if (bridge === undefined || !bridge.members.delete(member) || bridge.members.size > 0) return;
+      this.#bridges.delete(attempt);
+      await bridge.side.close();
+      await this.#guard(await this.attempts());
+    });
   }
 
   async prove(attempt: string, pid?: number): Promise<void> {
     const network = await this.#inspect(attempt);
     if (network === null || !network.Internal) throw new NetworkNotClosedError(`the network of ${attempt} is not internal`);
-    if (!(await this.#firewall.covers(attempt)))
+    if (!(await this.#turns.take(() => this.#firewall.covers(this.#guarded(attempt)))))
       throw new NetworkNotClosedError(`the host is not closed to the network of ${attempt}`);
     if (pid === undefined) return;
     const own = parseNet(network.IPAM?.Config?.[0]?.["Subnet"] ?? "");
@@ -61,15 +96,55 @@ export class BridgeNetwork implements JobNetwork {
         // In use by another member of the attempt: whoever leaves last removes it.
         if (statusOf(error) !== 404) return false;
       }
-      const left = await this.attempts();
-      await (left.length === 0 ? this.#firewall.unload() : this.#firewall.load(left));
+      await this.#guard(await this.attempts());
       return true;
     });
+  }
+
+  seal(): Promise<void> {
+    return this.#turns.take(async () => this.#guard(await this.attempts()));
   }
 
   async attempts(): Promise<string[]> {
     const networks = await this.#engine.listNetworks({ filters: { label: [`${LABELS.instance}=${this.#instance}`] } });
     return networks.map(({ Labels }) => Labels?.[LABELS.attempt] ?? "").filter((attempt) => attempt !== "");
+  }
+
+  async #guard(attempts: readonly string[]): Promise<void> {
+    if (attempts.length === 0) await this.#firewall.unload();
+    else await this.#firewall.load(attempts.map((attempt) => this.#guarded(attempt)));
+  }
+
+  #guarded(attempt: string): Guarded {
+    const opening = this.#bridges.get(attempt)?.opening;
+    return { attempt, openings: opening === undefined ? [] : [opening] };
+  }
+
+  /** Begins the member's side of the bridge, or follows what has changed about it. */
+  async #cross({ attempt, member, serverPort, bridge }: Place, at: { server: string; gateway: string }): Promise<void> {
+    const known = this.#bridges.get(attempt);
+    if (known !== undefined) {
+      known.members.add(member);
+      if (known.side instanceof ServerBridge && bridge?.kind === "listen") known.side.admit(bridge.peers);
+      if (known.side instanceof ClientBridge && bridge?.kind === "dial") known.side.lead(bridge);
+      return;
+    }
+    const { address, identity, log } = this.#parts;
+    if (bridge?.kind === "listen") {
+      const [listen, target] = [
+        { host: address, port: bridge.port },
+        { host: at.server, port: serverPort },
+      ];
+      const side = await ServerBridge.listen({ attempt, listen, target, peers: bridge.peers, identity, log });
+      const opening = { kind: "server", address: at.server, port: serverPort } as const;
+      this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
+    } else if (bridge?.kind === "dial") {
+      const listen = { host: at.gateway, port: bridge.port };
+      const side = new ClientBridge({ attempt, listen, far: bridge, identity, log });
+      const opening = { kind: "gateway", address: at.gateway, port: bridge.port } as const;
+      this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
+    }
+    await this.#guard([...new Set([...(await this.attempts()), attempt])]);
   }
 
   async #createNetwork(attempt: string): Promise<void> {

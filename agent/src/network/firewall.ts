@@ -1,10 +1,34 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
 
 /**
- * One nftables table for each instance: from a job's bridge nothing reaches the host, and nothing is forwarded but within one bridge.
- * An internal network alone leaves services on 0.0.0.0 and the engine's name service within reach. Refused, not dropped: a job that
- * asks for a name or an address learns at once that there is none.
+ * What an attempt's bridge may exchange with the host, by TCP alone. `gateway`: its clients reach the agent at the gateway's address and
+ * this port. `server`: the container answers, from this address and port, what the agent has dialled; it can't begin anything.
+ */
+export type Opening = { kind: "gateway" | "server"; address: string; port: number };
+
+export type Guarded = { attempt: string; openings: readonly Opening[] };
+
+const SETS = { gateway: "reachable", server: "answering" } as const;
+
+/** The parts of `nft --json` that are read here. */
+const Listing = Type.Object({
+  nftables: Type.Array(
+    Type.Object({
+      set: Type.Optional(Type.Object({ name: Type.String(), elem: Type.Optional(Type.Array(Type.Unknown())) })),
+      chain: Type.Optional(Type.Object({ name: Type.String(), hook: Type.Optional(Type.String()) })),
+      rule: Type.Optional(Type.Object({ chain: Type.String(), expr: Type.Array(Type.Unknown()) })),
+    }),
+  ),
+});
+type Listing = Static<typeof Listing>["nftables"];
+
+/**
+ * One nftables table for each instance: from a job's bridge nothing reaches the host but by an opening, and nothing is forwarded but
+ * within one bridge. An internal network alone leaves services on 0.0.0.0 and the engine's name service within reach. Refused, not
+ * dropped: a job that asks for a name or an address learns at once that there is none.
  */
 export class Firewall {
   readonly #table: string;
@@ -21,9 +45,15 @@ export class Firewall {
   }
 
   /** Loads the whole table for these attempts, in one transaction. */
-  async load(attempts: readonly string[]): Promise<void> {
+  async load(guarded: readonly Guarded[]): Promise<void> {
     const ours = `"${this.#prefix}*"`;
-    const within = attempts.map((attempt) => `"${this.bridge(attempt)}" . "${this.bridge(attempt)}"`).join(", ");
+    const within = guarded.map(({ attempt }) => `"${this.bridge(attempt)}" . "${this.bridge(attempt)}"`);
+    const opened = (kind: Opening["kind"]): string[] =>
+      guarded.flatMap(({ attempt, openings }) =>
+        openings
+          .filter((opening) => opening.kind === kind)
+          .map(({ address, port }) => `"${this.bridge(attempt)}" . ${address} . ${port}`),
+      );
     await nft(
       ["-f", "-"],
       `table inet ${this.#table} {}
@@ -31,10 +61,20 @@ delete table inet ${this.#table}
 table inet ${this.#table} {
   set within {
     type ifname . ifname
-    ${within === "" ? "" : `elements = { ${within} }`}
+    ${elements(within)}
+  }
+  set ${SETS.gateway} {
+    type ifname . ipv4_addr . inet_service
+    ${elements(opened("gateway"))}
+  }
+  set ${SETS.server} {
+    type ifname . ipv4_addr . inet_service
+    ${elements(opened("server"))}
   }
   chain input {
     type filter hook input priority -10; policy accept;
+    iifname . ip daddr . tcp dport @${SETS.gateway} accept
+    iifname . ip saddr . tcp sport @${SETS.server} ct direction reply ct state established accept
     iifname ${ours} counter reject
   }
   chain forward {
@@ -48,16 +88,65 @@ table inet ${this.#table} {
     );
   }
 
-  /** Whether the table is loaded and knows the attempt's bridge. */
-  async covers(attempt: string): Promise<boolean> {
-    const rules = await nft(["list", "table", "inet", this.#table]);
-    return ["hook input", "hook forward", `"${this.bridge(attempt)}" .`].every((part) => rules.includes(part));
+  /** Whether the table is loaded, knows the attempt's bridge, opens to it just this, and refuses all else. */
+  async covers({ attempt, openings }: Guarded): Promise<boolean> {
+    const listing = await this.#list();
+    const bridge = this.bridge(attempt);
+    const isExact = (["gateway", "server"] as const).every((kind) => {
+      const wanted = openings.filter((opening) => opening.kind === kind);
+      const found = elementsOf(listing, SETS[kind]).filter(([own]) => own === bridge);
+      return (
+        found.length === wanted.length &&
+        wanted.every(({ address, port }) => found.some(([, at, by]) => at === address && by === port))
+      );
+    });
+    return (
+      isExact &&
+      elementsOf(listing, "within").some(([from, to]) => from === bridge && to === bridge) &&
+      this.#isClosed(listing, "input", [`@${SETS.gateway}`, `@${SETS.server}`], ["iifname"]) &&
+      this.#isClosed(listing, "forward", ["@within"], ["iifname", "oifname"])
+    );
+  }
+
+  /** The chain hangs in its hook, accepts by these sets alone, and ends by refusing whatever comes from (or goes to) our bridges. */
+  #isClosed(listing: Listing, name: string, sets: readonly string[], refused: readonly string[]): boolean {
+    const isHooked = listing.some(({ chain }) => chain?.name === name && chain.hook === name);
+    const rules = listing.flatMap(({ rule }) => (rule?.chain === name ? [JSON.stringify(rule.expr)] : []));
+    const last = rules.splice(sets.length);
+    return (
+      isHooked &&
+      rules.every((rule, at) => rule.includes(`"right":"${sets[at]}"`)) &&
+      last.length === refused.length &&
+      last.every(
+        (rule, at) =>
+          rule.startsWith(`[{"match":{"op":"==","left":{"meta":{"key":"${refused[at]}"}},"right":"${this.#prefix}*"}}`) &&
+          rule.includes('"reject"'),
+      )
+    );
+  }
+
+  /** Nothing while there is no table. */
+  async #list(): Promise<Listing> {
+    const text = await nft(["--json", "list", "table", "inet", this.#table]).catch(() => '{"nftables":[]}');
+    const listing: unknown = JSON.parse(text);
+    return Value.Check(Listing, listing) ? listing.nftables : [];
   }
 
   /** Removes the table; safe to repeat. */
   async unload(): Promise<void> {
     await nft(["-f", "-"], `table inet ${this.#table} {}\ndelete table inet ${this.#table}\n`);
   }
+}
+
+function elements(of: readonly string[]): string {
+  return of.length === 0 ? "" : `elements = { ${of.join(", ")} }`;
+}
+
+function elementsOf(listing: Listing, name: string): unknown[][] {
+  const Element = Type.Object({ concat: Type.Array(Type.Unknown()) });
+  return listing
+    .flatMap(({ set }) => (set?.name === name ? (set.elem ?? []) : []))
+    .flatMap((element) => (Value.Check(Element, element) ? [element.concat] : []));
 }
 
 function shortHash(text: string, digits: number): string {

@@ -7,14 +7,20 @@ import type { TestPki } from "./pki.ts";
 
 export type TestBus = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 
-/** The real server with mutual TLS and, for the node, the permissions that the coordinator's auth callout gives it. */
-export async function startBus(dir: string, pki: TestPki, node: string): Promise<TestBus> {
-  const port = await freePort();
+/** The real server with mutual TLS and, for each node, the permissions that the coordinator's auth callout gives it. */
+export async function startBus(dir: string, pki: TestPki, nodes: readonly string[], host: string): Promise<TestBus> {
+  const port = await freePort(host);
+  const users = nodes.map(
+    (node) => `{ user: "CN=${node}", permissions: {
+          publish: ["agent.${node}.>"]
+          subscribe: ["agent.${node}.hint", "_INBOX_${node}.>"]
+        } }`,
+  );
   const config = join(dir, "nats.conf");
   writeFileSync(
     config,
     `
-    listen: "127.0.0.1:${port}"
+    listen: "${host}:${port}"
     max_payload: 8MB
     tls {
       cert_file: ${JSON.stringify(pki.serverCertFile)}
@@ -25,10 +31,7 @@ export async function startBus(dir: string, pki: TestPki, node: string): Promise
     authorization {
       users: [
         { user: "CN=coordinator" }
-        { user: "CN=${node}", permissions: {
-          publish: ["agent.${node}.>"]
-          subscribe: ["agent.${node}.hint", "_INBOX_${node}.>"]
-        } }
+        ${users.join("\n")}
       ]
     }
     `,
@@ -41,7 +44,7 @@ export async function startBus(dir: string, pki: TestPki, node: string): Promise
       {},
       () =>
         new Promise((resolve) => {
-          const socket = dial(port, "127.0.0.1", () => {
+          const socket = dial(port, host, () => {
             socket.destroy();
             resolve(true);
           });
@@ -50,7 +53,7 @@ export async function startBus(dir: string, pki: TestPki, node: string): Promise
     );
   let child = await start();
   return {
-    url: `tls://127.0.0.1:${port}`,
+    url: `tls://${host}:${port}`,
     stop: () => stopEngine(child, "SIGKILL"),
     async restart() {
       child = await start();

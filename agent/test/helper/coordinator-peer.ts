@@ -77,6 +77,7 @@ export class CoordinatorPeer {
   readonly #store: TestObjectStore;
   readonly #token: string;
   readonly #natsUrl: string;
+  readonly #host: string;
   #connection: NatsConnection | null = null;
   #api: Server | null = null;
   #isTokenUsed = false;
@@ -87,12 +88,13 @@ export class CoordinatorPeer {
   #opened = 0;
   readonly #uploads = new Map<string, Upload>();
 
-  constructor(options: { node: string; pki: TestPki; store: TestObjectStore; token: string; natsUrl: string }) {
+  constructor(options: { node: string; pki: TestPki; store: TestObjectStore; token: string; natsUrl: string; host: string }) {
     this.node = options.node;
     this.#pki = options.pki;
     this.#store = options.store;
     this.#token = options.token;
     this.#natsUrl = options.natsUrl;
+    this.#host = options.host;
   }
 
   /** Answers the URL of the API. */
@@ -110,12 +112,12 @@ export class CoordinatorPeer {
           });
         });
       },
-    ).listen(0, "127.0.0.1");
+    ).listen(0, this.#host);
     await once(this.#api, "listening");
     const address = this.#api.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     await this.connect();
-    return `https://localhost:${address.port}`;
+    return `https://${this.#host}:${address.port}`;
   }
 
   async connect(): Promise<void> {

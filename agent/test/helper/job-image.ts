@@ -13,9 +13,9 @@ const run = promisify(execFile);
 
 export type JobImage = { registry: string; reference: string; stop(): Promise<void> };
 
-export async function serveJobImage(dir: string, pki: TestPki): Promise<JobImage> {
-  const port = await freePort();
-  const registry = `localhost:${port}`;
+export async function serveJobImage(dir: string, pki: TestPki, host: string): Promise<JobImage> {
+  const port = await freePort(host);
+  const registry = `${host}:${port}`;
   const layout = join(dir, "layout");
   const digest = await writeLayout(dir, layout);
   const config = join(dir, "registry.json");
@@ -25,7 +25,7 @@ export async function serveJobImage(dir: string, pki: TestPki): Promise<JobImage
       version: 0.1,
       log: { level: "warn", accesslog: { disabled: true } },
       storage: { filesystem: { rootdirectory: join(dir, "registry") } },
-      http: { addr: `127.0.0.1:${port}`, tls: { certificate: pki.serverCertFile, key: pki.serverKeyFile } },
+      http: { addr: registry, tls: { certificate: pki.serverCertFile, key: pki.serverKeyFile } },
     }),
   );
   const ca = readFileSync(pki.rootFile);

@@ -22,16 +22,16 @@ export class TestObjectStore {
     this.#stop = stop;
   }
 
-  static async start(dir: string, pki: TestPki): Promise<TestObjectStore> {
-    const port = await freePort();
+  static async start(dir: string, pki: TestPki, host: string): Promise<TestObjectStore> {
+    const port = await freePort(host);
     const [objects, iam] = [join(dir, "s3"), join(dir, "s3-iam")];
     for (const folder of [objects, iam]) mkdirSync(folder);
     const ca = readFileSync(pki.rootFile);
-    const endpoint = `https://localhost:${port}`;
+    const endpoint = `https://${host}:${port}`;
     const child = await startEngine(
       await ensureEngine("s3"),
       [
-        ...["--port", `127.0.0.1:${port}`, "--region", "garage", "--iam-dir", iam, "--health", "/healthz", "--quiet"],
+        ...["--port", `${host}:${port}`, "--region", "garage", "--iam-dir", iam, "--health", "/healthz", "--quiet"],
         ...["--cert", pki.serverCertFile, "--key", pki.serverKeyFile, "posix", objects],
       ],
       { env: { ROOT_ACCESS_KEY_ID: KEYS.accessKeyId, ROOT_SECRET_ACCESS_KEY: KEYS.secretAccessKey } },

@@ -29,7 +29,8 @@ export class TestPki {
     this.serverKeyFile = file("server.key", server.keyPem);
   }
 
-  static async make(dir: string): Promise<TestPki> {
+  /** @param host address of the servers */
+  static async make(dir: string, host: string): Promise<TestPki> {
     mkdirSync(dir, { recursive: true });
     const keys = await webcrypto.subtle.generateKey(P256, true, ["sign", "verify"]);
     const root = await x509.X509CertificateGenerator.createSelfSigned({
@@ -42,7 +43,7 @@ export class TestPki {
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
       ],
     });
-    return new TestPki(dir, root, keys.privateKey, await leafWithKey(root, keys.privateKey, "localhost"));
+    return new TestPki(dir, root, keys.privateKey, await leafWithKey(root, keys.privateKey, "localhost", host));
   }
 
   /** A certificate and key of its own, for a peer that is no node. */
@@ -62,10 +63,11 @@ async function leafWithKey(
   root: x509.X509Certificate,
   rootKey: CryptoKey,
   name: string,
+  host?: string,
 ): Promise<{ certPem: string; keyPem: string }> {
   const keys = await webcrypto.subtle.generateKey(P256, true, ["sign", "verify"]);
   return {
-    certPem: await leaf(root, rootKey, name, keys.publicKey),
+    certPem: await leaf(root, rootKey, name, keys.publicKey, host),
     keyPem: x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"),
   };
 }
@@ -75,6 +77,7 @@ async function leaf(
   rootKey: CryptoKey,
   name: string,
   publicKey: x509.PublicKeyType,
+  host = "127.0.0.1",
 ): Promise<string> {
   const cert = await x509.X509CertificateGenerator.create({
     subject: `CN=${name}`,
@@ -86,7 +89,7 @@ async function leaf(
     extensions: [
       new x509.SubjectAlternativeNameExtension([
         { type: "dns", value: name },
-        { type: "ip", value: "127.0.0.1" },
+        { type: "ip", value: host },
       ]),
     ],
   });

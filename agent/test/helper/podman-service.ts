@@ -4,14 +4,23 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Docker from "dockerode";
+import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 
 const run = promisify(execFile);
 
 export type PodmanService = { socket: string; podman(...args: string[]): Promise<string>; stop(): Promise<void> };
 
-/** A container engine of this test alone, configured as the appliance configures its own. `registry` is trusted by `rootFile`. */
-export async function startPodman(dir: string, registry: string, rootFile: string): Promise<PodmanService> {
+/**
+ * A container engine of this test alone, configured as the appliance configures its own. `registry` is trusted by `rootFile`.
+ * @param namespace where its bridges are; this machine's own when there is none
+ */
+export async function startPodman(
+  dir: string,
+  registry: string,
+  rootFile: string,
+  namespace: NetworkNamespace | null,
+): Promise<PodmanService> {
   const file = (name: string, text: string): string => {
     writeFileSync(join(dir, name), text);
     return join(dir, name);
@@ -56,17 +65,15 @@ export async function startPodman(dir: string, registry: string, rootFile: strin
     CONTAINERS_REGISTRIES_CONF: file("registries.conf", "unqualified-search-registries = []\n"),
   };
   const socket = join(dir, "podman.sock");
-  const service = await startEngine(
-    "podman",
-    ["system", "service", "--time=0", `unix://${socket}`],
-    { env, cwd: dir },
-    async () => {
-      if (!existsSync(socket)) return false;
-      await new Docker({ socketPath: socket }).ping();
-      return true;
-    },
-  );
-  const podman = async (...args: string[]): Promise<string> => (await run("podman", args, { env })).stdout;
+  const placed = (...args: string[]): [string, string[]] => namespace?.enter("podman", args) ?? ["podman", args];
+  // The monitor of a container that runs out of memory leaves an empty file `oom` where the service was started.
+  const options = { env, cwd: dir };
+  const service = await startEngine(...placed("system", "service", "--time=0", `unix://${socket}`), options, async () => {
+    if (!existsSync(socket)) return false;
+    await new Docker({ socketPath: socket }).ping();
+    return true;
+  });
+  const podman = async (...args: string[]): Promise<string> => (await run(...placed(...args), options)).stdout;
   return {
     socket,
     podman,

@@ -1,77 +1,86 @@
-/** One node in a folder of its own: engines, scripted coordinator, and the real agent as a process that a test may kill. */
+/** One node in a folder of its own: container engine, scripted coordinator, and the real agent as a process that a test may kill. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { randomBytes } from "node:crypto";
+import { randomBytes, X509Certificate } from "node:crypto";
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type { DesiredMember, MemberRole, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { BridgePeer, DesiredMember, MemberRole, StagedInput } from "@resontech/contracts/agent-protocol";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
-import { startBus, type TestBus } from "./bus.ts";
+import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
+import type { TestBus } from "./bus.ts";
 import { until } from "./engine-process.ts";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
-import { type JobImage, serveJobImage } from "./job-image.ts";
-import { TestObjectStore } from "./object-store.ts";
-import { TestPki } from "./pki.ts";
+import type { TestObjectStore } from "./object-store.ts";
 import { type PodmanService, startPodman } from "./podman-service.ts";
+import { TestSite } from "./test-site.ts";
 
 const MIB = 1024 * 1024;
 const JOB_UID = 10001;
+
+type Parts = {
+  dir: string;
+  config: AgentConfig;
+  peer: CoordinatorPeer;
+  engine: PodmanService;
+  site: TestSite;
+  ownsSite: boolean;
+  namespace: NetworkNamespace | null;
+};
 
 export class TestNode implements AsyncDisposable {
   readonly dir: string;
   readonly config: AgentConfig;
   readonly peer: CoordinatorPeer;
-  readonly store: TestObjectStore;
   readonly engine: PodmanService;
-  readonly bus: TestBus;
   readonly #configFile: string;
-  readonly #image: JobImage;
+  readonly #parts: Parts;
   #agent: ChildProcess | null = null;
   #inputs = 0;
 
-  private constructor(parts: {
-    dir: string;
-    config: AgentConfig;
-    peer: CoordinatorPeer;
-    store: TestObjectStore;
-    engine: PodmanService;
-    bus: TestBus;
-    image: JobImage;
-  }) {
+  private constructor(parts: Parts) {
     this.dir = parts.dir;
     this.config = parts.config;
     this.peer = parts.peer;
-    this.store = parts.store;
     this.engine = parts.engine;
-    this.bus = parts.bus;
-    this.#image = parts.image;
+    this.#parts = parts;
     this.#configFile = join(parts.dir, "agent.json");
     writeFileSync(this.#configFile, JSON.stringify(parts.config), { mode: 0o400 });
   }
 
+  /** A node with a site of its own, which other machines can't reach. */
   static async start(): Promise<TestNode> {
+    const site = await TestSite.start(["node-a"]);
+    return await TestNode.#make({ site, node: "node-a", namespace: null, address: "127.0.0.1", ownsSite: true });
+  }
+
+  /** One of a site's nodes, on this machine or in a namespace. */
+  static async join(site: TestSite, node: string, address: string, namespace: NetworkNamespace | null): Promise<TestNode> {
+    return await TestNode.#make({ site, node, namespace, address, ownsSite: false });
+  }
+
+  static async #make(
+    options: Pick<Parts, "site" | "namespace" | "ownsSite"> & { node: string; address: string },
+  ): Promise<TestNode> {
+    const { site, node, namespace, address, ownsSite } = options;
     const dir = mkdtempSync(join(tmpdir(), "rta-"));
     const instance = `t${randomBytes(3).toString("hex")}`;
-    const node = "node-a";
-    const pki = await TestPki.make(join(dir, "pki"));
-    const image = await serveJobImage(dir, pki);
+    const { pki, store, bus, image, host } = site;
     mkdirSync(join(dir, "podman"));
-    const [bus, store, engine] = await Promise.all([
-      startBus(dir, pki, node),
-      TestObjectStore.start(dir, pki),
-      startPodman(join(dir, "podman"), image.registry, pki.rootFile),
-    ]);
+    const engine = await startPodman(join(dir, "podman"), image.registry, pki.rootFile, namespace);
     const token = "one-use-token";
-    const peer = new CoordinatorPeer({ node, pki, store, token, natsUrl: bus.url });
+    const peer = new CoordinatorPeer({ node, pki, store, token, natsUrl: bus.url, host });
     const joinTokenFile = join(dir, "join-token");
     writeFileSync(joinTokenFile, `${token}\n`, { mode: 0o600 });
     const config: AgentConfig = {
       node,
       apiUrl: await peer.start(),
       rootCertFile: pki.rootFile,
+      address,
+      jobPorts: DEFAULT_JOB_PORTS,
       dataDir: join(dir, "agent"),
       joinTokenFile,
       containerEngine: { socket: engine.socket, kind: "podman" },
@@ -82,13 +91,35 @@ export class TestNode implements AsyncDisposable {
       instance,
       logLevel: "debug",
     };
-    return new TestNode({ dir, config, peer, store, engine, bus, image });
+    return new TestNode({ dir, config, peer, engine, site, ownsSite, namespace });
+  }
+
+  get store(): TestObjectStore {
+    return this.#parts.site.store;
+  }
+
+  get bus(): TestBus {
+    return this.#parts.site.bus;
+  }
+
+  /** What it shows to its peers, once it has joined. */
+  get identity(): { certPem: string; keyPem: string } {
+    const read = (name: string): string => readFileSync(join(this.config.dataDir, name), "utf8");
+    return { certPem: read("node.crt"), keyPem: read("node.key") };
+  }
+
+  /** What peers recognize it by, once it has joined. */
+  get bridgePeer(): BridgePeer {
+    const certificate = new X509Certificate(readFileSync(join(this.config.dataDir, "node.crt")));
+    return { node: this.config.node, certificateSha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase() };
   }
 
   /** Starts the agent's process. */
   run(): void {
     const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
-    this.#agent = spawn(process.execPath, [main, "--config", this.#configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#agent = spawn(...this.#placed(process.execPath, main, "--config", this.#configFile), {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const log = createWriteStream(join(this.dir, "agent.log"), { flags: "a" });
     this.#agent.stdout?.pipe(log, { end: false });
     this.#agent.stderr?.pipe(log, { end: false });
@@ -106,7 +137,7 @@ export class TestNode implements AsyncDisposable {
   /** One object for a member to stage. */
   async input(kind: StagedInput["kind"], target: string, body: string | Uint8Array): Promise<StagedInput> {
     this.#inputs += 1;
-    const id = `i${this.#inputs}`;
+    const id = `${this.config.node}-i${this.#inputs}`;
     const etag = await this.store.put(inputKey(id), body);
     return { id, kind, target, sizeBytes: Buffer.byteLength(body), etag };
   }
@@ -126,7 +157,7 @@ export class TestNode implements AsyncDisposable {
       fence: { generation: 1, counter: 1 },
       desired: "run",
       graceMs: 30_000,
-      image: this.#image.reference,
+      image: this.#parts.site.image.reference,
       federation: {
         org: "resontech",
         serverName: "fl-server",
@@ -175,7 +206,7 @@ export class TestNode implements AsyncDisposable {
       ...networks.split("\n").filter((line) => line.includes(instance)),
       ...mounts.filter((line) => line.includes(dataDir)),
       ...loops.filter((line) => line.includes(dataDir)),
-      ...(await nftTables()).filter((line) => line.includes(instance)),
+      ...(await this.nft("list", "tables")).split("\n").filter((line) => line.includes(instance)),
       ...(existsSync(members) ? readdirSync(members).map((name) => `member ${name}`) : []),
     ];
   }
@@ -192,33 +223,39 @@ export class TestNode implements AsyncDisposable {
   async #removeLeftovers(): Promise<void> {
     for (const line of readFileSync("/proc/self/mounts", "utf8").split("\n")) {
       const [, point = ""] = line.split(" ");
-      if (point.startsWith(this.config.dataDir)) await run("umount", point);
+      if (point.startsWith(this.config.dataDir)) await run("umount", [point]);
     }
-    await run("nft", "delete", "table", "inet", `resontech-${this.config.instance}`);
+    await run(...this.#placed("nft", "delete", "table", "inet", `resontech-${this.config.instance}`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.peer.stop();
     await this.engine.stop();
-    await Promise.all([this.bus.stop(), this.store.stop(), this.#image.stop()]);
     await this.#removeLeftovers();
     rmSync(this.dir, { recursive: true, force: true });
+    if (this.#parts.ownsSite) await this.#parts.site[Symbol.asyncDispose]();
+  }
+
+  /** A program as it runs on this node. */
+  #placed(program: string, ...args: string[]): [string, string[]] {
+    return this.#parts.namespace?.enter(program, args) ?? [program, args];
+  }
+
+  /** What `nft` says on this node. */
+  async nft(...args: string[]): Promise<string> {
+    const child = spawn(...this.#placed("nft", ...args), { stdio: ["ignore", "pipe", "ignore"] });
+    let output = "";
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      output += chunk;
+    });
+    await once(child, "close");
+    return output;
   }
 }
 
-async function run(program: string, ...args: string[]): Promise<void> {
+async function run(program: string, args: string[]): Promise<void> {
   await once(spawn(program, args, { stdio: "ignore" }), "close");
-}
-
-async function nftTables(): Promise<string[]> {
-  const child = spawn("nft", ["list", "tables"], { stdio: ["ignore", "pipe", "ignore"] });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    output += chunk;
-  });
-  await once(child, "close");
-  return output.split("\n").filter((line) => line !== "");
 }
 
 /** For tests of one node: starts a fresh agent process that has registered; it is killed when its test ends. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
 import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
@@ -245,6 +246,8 @@ function agentConfig({ config, layout }: PartContext): AgentConfig {
     node: config.agent?.node ?? "",
     apiUrl: `https://${config.name}:${config.ports.api}`,
     rootCertFile: layout.rootCert,
+    address: config.address,
+    jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,
     dataDir: layout.data("agent"),
     joinTokenFile: existsSync(joinToken) ? joinToken : null,
     containerEngine:

@@ -35,10 +35,13 @@ export class Placements {
     return this.#transitions.moveJob(placement.job, "place", { createAttempt: (job) => this.#createAttempt(job, placement) });
   }
 
-  #createAttempt(job: JobRow, { node, workers }: Placement): void {
+  #createAttempt(job: JobRow, { serverNode, workers: workerIds }: Placement): void {
     const { clock, commands, checkpoints } = this.#transitions.parts;
     const now = clock.now();
-    const host = this.#node(node);
+    const workers = workerIds.map((id) => this.#freeWorker(id));
+    const hosts = new Map([serverNode, ...workers.map(({ node_id }) => node_id)].map((id) => [id, this.#node(id)]));
+    const home = hosts.get(serverNode)!;
+    const port = hosts.size === 1 ? null : this.#bridgePort(home);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
     const resume = chooseResumePoint(
@@ -46,35 +49,34 @@ export class Placements {
       checkpoints.ofJob(job.id),
     );
     this.#prepared.run(
-      `INSERT INTO attempts (id, job_id, number, server_name, server_port, created_at, start_round, resumed_from)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      attempt,
-      job.id,
-      number,
-      `${attempt}-server`,
-      SERVER_PORT,
-      now,
-      resume?.startRound ?? job.first_round,
-      resume?.modelUpload ?? null,
+      `INSERT INTO attempts (id, job_id, number, server_name, server_port, bridge_node, bridge_port, start_round, resumed_from, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[attempt, job.id, number, `${attempt}-server`, SERVER_PORT, port === null ? null : serverNode, port],
+      ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null, now],
     );
 
-    const size = this.#size(host);
     const shardBytes = JSON.parse(job.shard_uncompressed_bytes) as number[];
-    this.#createMember(job, attempt, node, null, serverResources(size, this.#modelBytes(job.id)), now);
-    for (const [shard, workerId] of workers.entries()) {
-      const worker = this.#freeWorker(workerId, node);
+    const forServer = serverResources(this.#size(home), this.#modelBytes(job.id));
+    this.#createMember(job, attempt, serverNode, null, forServer, now);
+    for (const [shard, worker] of workers.entries()) {
       const memory = worker.kind === "cpu" ? worker.memory_bytes : null;
       const member = this.#createMember(
         job,
         attempt,
-        node,
-        { shard, workerId },
-        clientResources(size, memory, shardBytes[shard] ?? 0),
+        worker.node_id,
+        { shard, workerId: worker.id },
+        clientResources(this.#size(hosts.get(worker.node_id)!), memory, shardBytes[shard] ?? 0),
         now,
       );
-      this.#lease(workerId, member, job.id, now);
+      this.#lease(worker.id, member, job.id, now);
     }
-    commands.desiredChanged(node);
+    for (const node of hosts.keys()) commands.desiredChanged(node);
+  }
+
+  #bridgePort(node: NodeRow): number {
+    const port = this.#transitions.parts.bridges.freePort(node);
+    if (port === null) throw new BindFailed(`node ${node.id} has no job port left`);
+    return port;
   }
 
   #createMember(
@@ -123,13 +125,13 @@ export class Placements {
     return node;
   }
 
-  #freeWorker(id: string, node: string): WorkerRow {
+  #freeWorker(id: string): WorkerRow {
     const worker = this.#db
-      .prepare<[string, string], WorkerRow>(
-        `SELECT * FROM workers WHERE id = ? AND node_id = ? AND is_healthy = 1 AND is_present = 1 AND is_quarantined = 0
+      .prepare<[string], WorkerRow>(
+        `SELECT * FROM workers WHERE id = ? AND is_healthy = 1 AND is_present = 1 AND is_quarantined = 0
            AND NOT EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL)`,
       )
-      .get(id, node);
+      .get(id);
     if (worker === undefined) throw new BindFailed(`worker ${id} is not free`);
     return worker;
   }

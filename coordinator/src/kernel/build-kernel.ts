@@ -16,6 +16,7 @@ import type { Clock } from "./clock.ts";
 import { CommandOutbox } from "./command-outbox.ts";
 import { DesiredSets } from "./desired-set.ts";
 import { FleetViews } from "./fleet-views.ts";
+import { JobBridges } from "./job-bridges.ts";
 import { JobTable } from "./job-table.ts";
 import { JobViews } from "./job-views.ts";
 import { MemberTable } from "./member-table.ts";
@@ -56,7 +57,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const jobs = new JobTable(db);
   const members = new MemberTable(db);
   const transitions = new Transitions({
-    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records },
+    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, bridges: new JobBridges(db) },
     onQuarantine: alarms.onQuarantine,
   });
   const nodes = new NodeTable(db);

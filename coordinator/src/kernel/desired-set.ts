@@ -42,13 +42,12 @@ export class DesiredSets {
   }
 
   #describe(member: MemberRow): DesiredMember {
-    const { jobs, members } = this.#transitions.parts;
+    const { bridges, jobs, members } = this.#transitions.parts;
     const job = jobs.get(member.job_id)!;
     const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
-    const sites = members
-      .ofAttempt(attempt.id)
-      .map(({ site }) => site)
-      .filter((site) => site !== null);
+    const all = members.ofAttempt(attempt.id);
+    const sites = all.map(({ site }) => site).filter((site) => site !== null);
+    const bridge = bridges.of(member, attempt, all);
     return {
       member: member.id,
       job: job.id,
@@ -74,6 +73,7 @@ export class DesiredSets {
         isResumable: job.resumable === 1,
         resume: resumeOf(job, attempt),
       },
+      ...(bridge === null ? {} : { bridge }),
       inputs: this.#inputsOf(job, member),
     };
   }

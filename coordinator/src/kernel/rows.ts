@@ -1,4 +1,4 @@
-/** Rows as the tables of 0002-kernel.ts hold them; columns keep their names. */
+/** Rows as the tables of db/migrations hold them; columns keep their names. */
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 
@@ -61,6 +61,8 @@ export type AttemptRow = {
   created_at: number;
   ended_at: number | null;
   end_reason: string | null;
+  bridge_node: string | null;
+  bridge_port: number | null;
 };
 
 export type MemberRow = {
@@ -118,6 +120,9 @@ export type NodeRow = {
   joined_at: number;
   registered_at: number | null;
   state_since: number;
+  bridge_address: string | null;
+  bridge_port_from: number | null;
+  bridge_port_to: number | null;
 };
 
 export type WorkerRow = {

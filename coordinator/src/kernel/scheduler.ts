@@ -87,9 +87,10 @@ export class Scheduler {
   }
 
   #snapshot(): Snapshot {
-    const { db } = this.#parts;
+    const { db, transitions } = this.#parts;
     const jobs = db.prepare<[], JobRow>("SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence").all();
     const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
+    const freePorts = transitions.parts.bridges.freePorts(nodes);
     const workers = db
       .prepare<[], WorkerRow & { is_held: number }>(
         `SELECT workers.*, EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
@@ -112,6 +113,7 @@ export class Scheduler {
         ownerId: node.owner_id,
         isReady: node.state === "READY",
         isCordoned: node.is_cordoned === 1,
+        freePorts: freePorts.get(node.id) ?? 0,
       })),
       workers: workers.map((worker) => ({
         id: worker.id,

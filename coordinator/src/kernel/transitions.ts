@@ -16,6 +16,7 @@ import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, step
 import { reasonEntry } from "./decisions/reasons.ts";
 import { judgeRetry } from "./decisions/retry.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
+import type { JobBridges } from "./job-bridges.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
@@ -29,6 +30,7 @@ export type TransitionParts = {
   outputs: OutputTable;
   checkpoints: CheckpointTable;
   commands: CommandOutbox;
+  bridges: JobBridges;
   records: KernelRecords;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
@@ -283,7 +285,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { clock, meta, members, commands } = this.parts;
+    const { bridges, clock, meta, members, commands } = this.parts;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -291,6 +293,8 @@ export class Transitions {
         return;
       case "end-use":
         members.endUse(member.id, now);
+        // Its server's agent lets its node through no longer.
+        for (const node of bridges.homesOf(member.node_id)) commands.desiredChanged(node);
         return;
       case "revoke-fence": {
         members.replaceFence(member, { generation: meta.number("generation"), counter: member.counter + 1 }, now);

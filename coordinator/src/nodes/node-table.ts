@@ -48,13 +48,15 @@ export class NodeTable {
   }
 
   register(id: string, epoch: Fence, request: RegisterRequest, now: number): void {
+    const { bridge } = request;
     this.#db
       .prepare(
         `UPDATE nodes SET generation = ?, counter = ?, boot_id = ?, agent_version = ?, inventory = ?, inventory_digest = NULL,
-           registered_at = ?, version = version + 1 WHERE id = ?`,
+           bridge_address = ?, bridge_port_from = ?, bridge_port_to = ?, registered_at = ?, version = version + 1 WHERE id = ?`,
       )
       .run(
         ...[epoch.generation, epoch.counter, request.bootId, request.agentVersion, JSON.stringify(request.inventory)],
+        ...[bridge?.address ?? null, bridge?.ports.from ?? null, bridge?.ports.to ?? null],
         ...[now, id],
       );
     this.#workers(id, request.inventory);

@@ -62,8 +62,9 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
   const at = "agent" in step ? agents[step.agent]! : agents[0]!;
   switch (step.kind) {
     case "submit": {
-      const slug = `s${world.one<number>("SELECT count(*) FROM jobs")}`;
-      await parts.kernel.submit(world.task(slug, { minClients: 1 }));
+      const number = world.one<number>("SELECT count(*) FROM jobs");
+      // Two workers a node: every third gang needs both.
+      await parts.kernel.submit(world.task(`s${number}`, { minClients: 1 }, number % 3 === 1 ? 3 : 2));
       return;
     }
     case "cancel": {
@@ -126,6 +127,16 @@ function violations(world: KernelWorld, agents: readonly SimAgent[], ended: Map<
   };
   none("two live attempts", "SELECT job_id FROM attempts WHERE ended_at IS NULL GROUP BY job_id HAVING count(*) > 1");
   none("two holders", "SELECT worker_id FROM leases WHERE released_at IS NULL GROUP BY worker_id HAVING count(*) > 1");
+  none(
+    "two servers behind a port",
+    `SELECT bridge_node, bridge_port FROM attempts JOIN members ON attempt_id = attempts.id AND role = 'server'
+     WHERE bridge_port IS NOT NULL AND state NOT IN ('RELEASED', 'QUARANTINED') GROUP BY 1, 2 HAVING count(*) > 1`,
+  );
+  none(
+    "a gang over nodes without a bridge",
+    `SELECT attempts.id FROM attempts JOIN members ON attempt_id = attempts.id
+     GROUP BY attempts.id HAVING (count(DISTINCT node_id) > 1) <> (bridge_port IS NOT NULL)`,
+  );
   none(
     "a lease without a holder",
     `SELECT leases.worker_id, members.id, members.state FROM leases JOIN members ON members.id = member_id
@@ -191,6 +202,7 @@ async function comeToRest(world: KernelWorld, agents: SimAgent[]): Promise<void>
 
 t.test("any kill, loss, repeat or reordering: no lost job, no second live attempt, no leaked worker", async (t) => {
   const seen = new Set<JobState>();
+  let spread = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 90 }), async (steps) => {
       using world = new KernelWorld();
@@ -211,6 +223,7 @@ t.test("any kill, loss, repeat or reordering: no lost job, no second live attemp
         "SELECT DISTINCT to_state AS state FROM job_events WHERE member_id IS NULL",
       ))
         seen.add(state);
+      spread += world.one<number>("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL");
       const found = violations(world, agents, ended);
       const left = world.all<object>("SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL");
       const held = world.all<object>("SELECT worker_id, member_id FROM leases WHERE released_at IS NULL");
@@ -234,4 +247,5 @@ t.test("any kill, loss, repeat or reordering: no lost job, no second live attemp
   ] as const)
     t.ok(seen.has(state), state);
   for (const state of ["SUCCEEDED", "FAILED", "CANCELLED"] as const) t.ok(seen.has(state), state);
+  t.ok(spread > 0, `${spread} attempts over both nodes`);
 });

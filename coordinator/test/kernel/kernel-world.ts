@@ -63,20 +63,21 @@ export class KernelWorld implements Disposable {
     this.parts.nodes.admit(node, node.padEnd(64, "0"), this.nowMs);
   }
 
-  task(slug: string, change: Partial<AcceptedTask> = {}): AcceptedTask {
+  task(slug: string, change: Partial<AcceptedTask> = {}, shards = 2): AcceptedTask {
+    const names = Array.from({ length: shards }, (_, n) => `shards/${n}.zip`);
     const input = (kind: "script" | "shard", key: string) => ({
       ...{ kind, key, versionId: "v1", etag: "e", sizeBytes: 10, target: key },
     });
     return {
       ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: "bucket-a", outputRoot: `jobs/${slug}` },
-      inputs: [input("script", "scripts/model_def.py"), input("shard", "shards/a.zip"), input("shard", "shards/b.zip")],
+      inputs: [input("script", "scripts/model_def.py"), ...names.map((name) => input("shard", name))],
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
       ...{ onlyMine: false, estimatedMemoryMb: null, numRounds: 3, firstRound: 0, minClients: 2, resumable: false, warnings: [] },
       image: {
         ...{ profile: "fl-cpu", reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`, sizeBytes: 1 },
         ...{ packages: {}, pythonVersion: "3.11.2" },
       },
-      shardUncompressedBytes: [100, 200],
+      shardUncompressedBytes: names.map(() => 100),
       audit: { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64) },
       idempotency: null,
       ...change,

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomUUID, X509Certificate } from "node:crypto";
 import { request as httpsRequest } from "node:https";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import {
   agentInboxPrefix,
   agentSubject,
   type AgentVerb,
+  type BridgeAddress,
   type BeatReply,
   type DesiredMember,
   type DesiredReply,
@@ -81,12 +82,17 @@ export class ScriptedAgent {
     return rest as T;
   }
 
-  async register(workers: number, held: { member: string; fence: Fence }[] = []): Promise<RegisterReply> {
+  get certificateSha256(): string {
+    return new X509Certificate(this.#identity.certChain).fingerprint256.replaceAll(":", "").toLowerCase();
+  }
+
+  async register(workers: number, held: { member: string; fence: Fence }[] = [], bridge?: BridgeAddress): Promise<RegisterReply> {
     const reply = await this.call<RegisterReply>("register", {
       protocol: 1,
       bootId: this.#bootId,
       agentVersion: "0.1.0",
       inventory: this.inventory(workers),
+      ...(bridge === undefined ? {} : { bridge }),
       held,
     });
     this.epoch = reply.nodeEpoch;

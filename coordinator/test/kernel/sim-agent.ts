@@ -44,9 +44,9 @@ export class SimAgent {
   async register(): Promise<void> {
     const { commit, registry } = this.#world.parts;
     const held = this.#heldList();
-    const reply = await commit.run(() =>
-      registry.register(this.node, { protocol: 1, bootId: "b", agentVersion: "1", inventory: this.#inventory(), held }),
-    );
+    const bridge = { address: "10.0.0.1", ports: { from: 29_000, to: 29_001 } };
+    const request = { protocol: 1, bootId: "b", agentVersion: "1", inventory: this.#inventory(), bridge, held } as const;
+    const reply = await commit.run(() => registry.register(this.node, request));
     this.#epoch = reply.nodeEpoch;
   }
 

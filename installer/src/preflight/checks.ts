@@ -1,5 +1,6 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { RootState } from "../steps/root-folder.ts";
 
 export type Disk = { path: string; freeBytes: number; freeInodes: number; neededBytes: number; neededInodes: number };
@@ -18,6 +19,8 @@ export type HostFacts = {
   /** Tool → found. */
   tools: Readonly<Record<string, boolean>>;
   portsInUse: readonly number[];
+  /** Of the range for jobs, at the perimeter address. */
+  jobPortsInUse: readonly number[];
   rootState: RootState;
   /** The root or the first of its parents that other users can't search; null: none. */
   closedParent: string | null;
@@ -213,7 +216,7 @@ function checkRoot(facts: HostFacts, root: string, need: Add): void {
   );
 }
 
-function checkPerimeter(facts: HostFacts, { instance, name, address, ports }: ApplianceConfig, need: Add): void {
+function checkPerimeter(facts: HostFacts, { instance, name, address, ports, jobPorts }: ApplianceConfig, need: Add): void {
   need(
     "instance",
     !facts.instanceIsTaken,
@@ -233,6 +236,15 @@ function checkPerimeter(facts: HostFacts, { instance, name, address, ports }: Ap
     facts.portsInUse.length === 0,
     facts.portsInUse.length === 0 ? "free" : `in use: ${facts.portsInUse.join(", ")}`,
     "stop what listens there (ss -ltnp), or choose other ports (--port-api …)",
+  );
+  const { from, to } = jobPorts ?? DEFAULT_JOB_PORTS;
+  const within = chosen.filter((port) => from <= port && port <= to);
+  const taken = [...within, ...facts.jobPortsInUse];
+  need(
+    "job-ports",
+    taken.length === 0 && from <= to,
+    taken.length === 0 ? `${from}-${to}, free` : `${from}-${to}; taken: ${taken.join(", ")}`,
+    "choose another --job-ports: a job over several nodes listens on one of them, for the other nodes alone",
   );
   need(
     "address",

@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net";
 import { availableParallelism, networkInterfaces, release as kernelRelease, totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
@@ -38,6 +39,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     disks: readDisks(root, release),
     tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
+    jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
     rootState: rootState(root),
     closedParent: firstClosed(root),
     instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
@@ -110,6 +112,25 @@ async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]
     [...perimeter, ...loopback].map(async ({ host, port }) => ((await isInUse(host, port)) ? port : null)),
   );
   return asked.filter((port) => port !== null);
+}
+
+/** Looked up, not tried: a hundred ports would be taken from others for a moment. Addresses there are little-endian hexadecimal. */
+function jobPortsInUse({ address, jobPorts = DEFAULT_JOB_PORTS }: ApplianceConfig): number[] {
+  const own = address
+    .split(".")
+    .toReversed()
+    .map((byte) => Number(byte).toString(16).padStart(2, "0").toUpperCase())
+    .join("");
+  const listening = ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((file) =>
+    readOr(file, "")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state]) => state === "0A")
+      .map(([, local = ""]) => local.split(":"))
+      .filter(([at = ""]) => /^0+$/.test(at) || at.endsWith(own))
+      .map(([, port = ""]) => Number.parseInt(port, 16)),
+  );
+  return [...new Set(listening)].filter((port) => jobPorts.from <= port && port <= jobPorts.to).sort((a, b) => a - b);
 }
 
 async function isInUse(host: string, port: number): Promise<boolean> {

@@ -17,10 +17,12 @@ import (
 )
 
 type spec struct {
-	Role       string `json:"role"`
-	Job        string `json:"job"`
-	ServerName string `json:"serverName"`
-	ServerPort int    `json:"serverPort"`
+	Role       string   `json:"role"`
+	Job        string   `json:"job"`
+	ServerName string   `json:"serverName"`
+	ServerPort int      `json:"serverPort"`
+	Sites      []string `json:"sites"`
+	Site       string   `json:"site"`
 }
 
 func event(fields map[string]any) {
@@ -56,6 +58,8 @@ func main() {
 	switch strings.Split(s.Job, "-")[0] {
 	case "train":
 		train(s)
+	case "gang":
+		gang(s)
 	case "probe":
 		probe(s)
 	case "rounds":

@@ -1,7 +1,7 @@
 /**
  * `snapshot → plan`, pure: which waiting jobs get which workers now, and why the others don't. A gang is placed wholly or not at
- * all, on one node (members of an attempt on different nodes come with the bridge between agents). Jobs in order of arrival,
- * nodes by what they offer, every tie ended by an id: the same snapshot gives the same plan.
+ * all: on one node where one has room, else on as few as do, its server beside most of its clients. Jobs in order of arrival, nodes
+ * by what they offer, every tie ended by an id: the same snapshot gives the same plan.
  */
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
 import type { WorkerSelection } from "../accepted-task.ts";
@@ -16,7 +16,14 @@ export type WaitingJob = {
   estimatedMemoryMb: number | null;
   avoidNodes: readonly string[];
 };
-export type PlacementNode = { id: string; ownerId: string | null; isReady: boolean; isCordoned: boolean };
+export type PlacementNode = {
+  id: string;
+  ownerId: string | null;
+  isReady: boolean;
+  isCordoned: boolean;
+  /** Attempts whose server it can still hold for clients on other nodes; 0 where no other node can reach it. */
+  freePorts: number;
+};
 export type PlacementWorker = {
   id: string;
   node: string;
@@ -31,8 +38,8 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
 };
 
-/** `workers` index by index with the shards; the server is placed on `node` beside them. */
-export type Placement = { job: string; node: string; workers: string[] };
+/** `workers` index by index with the shards, of one node or of several; `serverNode` is one of theirs. */
+export type Placement = { job: string; serverNode: string; workers: string[] };
 export type Plan = { placements: Placement[]; waiting: { job: string; why: string }[] };
 
 const MIB = 1024 ** 2;
@@ -43,25 +50,28 @@ export function priceCents(model: string): number {
 
 export function plan({ jobs, nodes, workers }: Snapshot): Plan {
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
+  const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
   const taken = new Set<string>();
   const placements: Placement[] = [];
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
     const fits = workers.map((worker) => ({ worker, why: whyNeverNow(job, worker, nodesById.get(worker.node)) }));
-    const avoided = avoidedNodes(job, fits);
+    const avoided = avoidedNodes(job, fits, ports);
     const judged = fits.map(({ worker, why }) => ({
       worker,
       why:
         why ?? (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ?? (isBusy(worker, taken) ? "busy" : null),
     }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
-    const chosen = choose(job, eligible);
+    const chosen = choose(job, eligible, ports);
     if (chosen === null) {
       waiting.push({ job: job.id, why: explain(job, eligible.length, judged) });
       continue;
     }
-    for (const { id } of chosen) taken.add(id);
-    placements.push({ job: job.id, node: chosen[0]!.node, workers: chosen.map(({ id }) => id) });
+    const { serverNode } = chosen;
+    for (const { id } of chosen.workers) taken.add(id);
+    if (chosen.workers.some(({ node }) => node !== serverNode)) ports.set(serverNode, (ports.get(serverNode) ?? 0) - 1);
+    placements.push({ job: job.id, serverNode, workers: chosen.workers.map(({ id }) => id) });
   }
   return { placements, waiting };
 }
@@ -87,31 +97,83 @@ function isBusy(worker: PlacementWorker, taken: ReadonlySet<string>): boolean {
 }
 
 /** Nodes that failed the job are left alone as long as another one could take it, if only later. */
-function avoidedNodes(job: WaitingJob, fits: readonly { worker: PlacementWorker; why: string | null }[]): ReadonlySet<string> {
+function avoidedNodes(
+  job: WaitingJob,
+  fits: readonly { worker: PlacementWorker; why: string | null }[],
+  ports: ReadonlyMap<string, number>,
+): ReadonlySet<string> {
   const avoid = new Set(job.avoidNodes);
-  const fitting = fits.filter(({ why, worker }) => why === null && !avoid.has(worker.node));
-  const couldGoElsewhere = [...Map.groupBy(fitting, ({ worker }) => worker.node).values()].some(
-    ({ length }) => length >= job.shards,
-  );
-  return couldGoElsewhere ? avoid : new Set();
+  const fitting = fits.flatMap(({ why, worker }) => (why === null && !avoid.has(worker.node) ? [worker] : []));
+  return choose(job, fitting, ports) === null ? new Set() : avoid;
 }
 
-function choose(job: WaitingJob, eligible: readonly PlacementWorker[]): PlacementWorker[] | null {
+type Chosen = { serverNode: string; workers: PlacementWorker[] };
+
+/** Null when there are too few workers, or when they lie on several nodes of which none can be reached by the others. */
+function choose(job: WaitingJob, eligible: readonly PlacementWorker[], ports: ReadonlyMap<string, number>): Chosen | null {
   const rank = rankOf(job.selection);
-  const byNode = Map.groupBy(eligible, ({ node }) => node);
-  const offers = [...byNode.values()]
-    .map((workers) => workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)).slice(0, job.shards))
-    .filter((workers) => workers.length === job.shards);
-  const [best] = offers.sort((a, b) => compareOffers(a, b, rank));
-  if (best === undefined) return null;
+  const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
+    workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
+  );
+  const whole = bestOf(offers, job.shards, rank);
+  const workers = whole ?? gather(offers, job.shards, rank, ports);
+  if (workers === null) return null;
   const { selection } = job;
-  if (selection.kind === "auto") return best;
-  // Pinned: shard i goes to the i-th id as written.
-  return best.toSorted((a, b) => selection.workerIds.indexOf(a.id) - selection.workerIds.indexOf(b.id));
+  return {
+    serverNode: homeOf(workers, ports),
+    // Pinned: shard i goes to the i-th id as written.
+    workers:
+      selection.kind === "auto"
+        ? workers
+        : workers.toSorted((a, b) => selection.workerIds.indexOf(a.id) - selection.workerIds.indexOf(b.id)),
+  };
+}
+
+type Rank = (worker: PlacementWorker) => number;
+type Offer = readonly PlacementWorker[];
+
+/** The best `count` workers that one node offers, of equals the node with the least to spare; null when none has as many. */
+function bestOf(offers: readonly Offer[], count: number, rank: Rank): PlacementWorker[] | null {
+  const best = offers
+    .filter(({ length }) => length >= count)
+    .toSorted((a, b) => compareRanks(a, b, count, rank) || a.length - b.length || compareNodes(a, b))[0];
+  return best?.slice(0, count) ?? null;
+}
+
+/** From the largest offer down, so that the gang lies on as few nodes as it can; the first is one that others can reach. */
+function gather(
+  offers: readonly Offer[],
+  count: number,
+  rank: Rank,
+  ports: ReadonlyMap<string, number>,
+): PlacementWorker[] | null {
+  const largestFirst = offers.toSorted((a, b) => b.length - a.length || compareRanks(a, b, a.length, rank) || compareNodes(a, b));
+  const home = largestFirst.find(([first]) => hasPort(ports, first!.node));
+  if (home === undefined) return null;
+  const chosen = [...home];
+  const others = largestFirst.filter((offer) => offer !== home);
+  while (chosen.length < count) {
+    const last = bestOf(others, count - chosen.length, rank);
+    const next = last ?? others.shift();
+    if (next === undefined) return null;
+    chosen.push(...next);
+  }
+  return chosen;
+}
+
+/** The node with most of the clients, of those that the others can reach. */
+function homeOf(workers: readonly PlacementWorker[], ports: ReadonlyMap<string, number>): string {
+  const groups = [...Map.groupBy(workers, ({ node }) => node)];
+  const homes = groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node));
+  return homes.toSorted(([a, mine], [b, theirs]) => theirs.length - mine.length || compareIds(a, b))[0]![0];
+}
+
+function hasPort(ports: ReadonlyMap<string, number>, node: string): boolean {
+  return (ports.get(node) ?? 0) > 0;
 }
 
 /** Order of preference among the eligible: the user's models in their order, else the cheapest. */
-function rankOf(selection: WorkerSelection): (worker: PlacementWorker) => number {
+function rankOf(selection: WorkerSelection): Rank {
   if (selection.kind === "auto" && selection.gpuModels !== null) {
     const models = selection.gpuModels;
     return ({ model }) => models.indexOf(model);
@@ -119,16 +181,16 @@ function rankOf(selection: WorkerSelection): (worker: PlacementWorker) => number
   return ({ model }) => priceCents(model);
 }
 
-/** Worker by worker the better rank wins, then the node's id. */
-function compareOffers(
-  a: readonly PlacementWorker[],
-  b: readonly PlacementWorker[],
-  rank: (worker: PlacementWorker) => number,
-): number {
-  for (const [at, worker] of a.entries()) {
-    const difference = rank(worker) - rank(b[at]!);
+/** Over the first `count` workers: worker by worker the better rank wins. */
+function compareRanks(a: Offer, b: Offer, count: number, rank: Rank): number {
+  for (let at = 0; at < count; at++) {
+    const difference = rank(a[at]!) - rank(b[at]!);
     if (difference !== 0) return difference;
   }
+  return 0;
+}
+
+function compareNodes(a: Offer, b: Offer): number {
   return compareIds(a[0]!.node, b[0]!.node);
 }
 
@@ -143,5 +205,7 @@ function explain(job: WaitingJob, eligible: number, judged: readonly { why: stri
     .map(([why, { length }]) => `${length} ${why}`)
     .sort();
   const excluded = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
-  return `needs ${job.shards} workers of one node; ${eligible} of ${judged.length} would do now${excluded}`;
+  const unreached =
+    eligible >= job.shards ? "; they are on several nodes, none of which the others can reach on a free job port" : "";
+  return `needs ${job.shards} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
 }

@@ -5,7 +5,7 @@ import type { Migration } from "../migration.ts";
  * committed, whatever lies in the bucket.
  */
 export const checkpoints: Migration = {
-  version: 3,
+  version: 4,
   name: "checkpoints",
   sql: `
     CREATE TABLE checkpoints (

@@ -1,0 +1,195 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { connect as dialTls } from "node:tls";
+import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
+import t, { type Test } from "tap";
+import { NetworkNamespace } from "../../dev/network-namespace.ts";
+import { until } from "./helper/engine-process.ts";
+import { TestPki } from "./helper/pki.ts";
+import { TestNode } from "./helper/test-node.ts";
+import { TestSite } from "./helper/test-site.ts";
+import { zipOf } from "./helper/zip.ts";
+
+const SERVER_PORT = 8102;
+/** Of somebody else on node-b, at all of its addresses. */
+const SERVICE_PORT = 18_080;
+
+const namespace = NetworkNamespace.make();
+t.teardown(() => namespace[Symbol.dispose]());
+const site = await TestSite.start(["node-a", "node-b"], namespace.hostAddress);
+t.teardown(() => site[Symbol.asyncDispose]());
+const a = await TestNode.join(site, "node-a", namespace.hostAddress, null);
+t.teardown(() => a[Symbol.asyncDispose]());
+const b = await TestNode.join(site, "node-b", namespace.address, namespace);
+t.teardown(() => b[Symbol.asyncDispose]());
+const nodes = [a, b];
+for (const node of nodes) node.run();
+for (const { peer } of nodes) await until("registration", () => peer.registrations.length === 1);
+
+type Gang = { server: DesiredMember; near: DesiredMember; far: DesiredMember };
+
+/** Server and site-1 on node-a, site-2 on node-b. */
+async function gang(job: string, port: number, dials: readonly string[] = []): Promise<Gang> {
+  const federation = { ...a.member(job, { kind: "server" }, []).federation, sites: ["site-1", "site-2"], minClients: 2 };
+  const shard = (node: TestNode) => node.input("shard", "shard.zip", zipOf([{ name: "dial.txt", body: dials.join("\n") }]));
+  const client = async (node: TestNode, index: number, bridge?: MemberBridge): Promise<DesiredMember> => ({
+    ...node.member(job, { kind: "client", index, site: `site-${index + 1}` }, [await shard(node)], { federation }),
+    ...(bridge === undefined ? {} : { bridge }),
+  });
+  const listen: MemberBridge = { kind: "listen", port, peers: [b.bridgePeer] };
+  const dial: MemberBridge = { kind: "dial", host: a.config.address, port, peer: a.bridgePeer };
+  return {
+    server: { ...a.member(job, { kind: "server" }, [], { federation }), bridge: listen },
+    near: await client(a, 0),
+    far: await client(b, 1, dial),
+  };
+}
+
+function want({ server, near, far }: Gang): void {
+  a.peer.want(server, near);
+  b.peer.want(far);
+}
+
+async function untilReleased({ server, near, far }: Gang): Promise<void> {
+  await a.peer.event(server.member, "released", 60_000);
+  await a.peer.event(near.member, "released", 60_000);
+  await b.peer.event(far.member, "released", 60_000);
+  for (const node of nodes) node.peer.want();
+  for (const node of nodes) await node.untilClean();
+}
+
+type Found = { hosts: string; connected: string[]; bulk: string };
+
+async function foundBy(node: TestNode, { member }: DesiredMember): Promise<Found> {
+  return JSON.parse((await node.peer.event(member, "metric", 60_000)).value) as Found;
+}
+
+/** Whether whoever dials is let through to the server: with the byte that says so, or how it ended. */
+async function knock(port: number, identity: { certPem: string; keyPem: string } | null, ca = site.pki.rootPem): Promise<string> {
+  const socket = dialTls({
+    ...{ host: a.config.address, port, servername: "node-a", ca },
+    ...(identity === null ? {} : { cert: identity.certPem, key: identity.keyPem }),
+  });
+  return await new Promise((resolve) => {
+    socket.once("data", (bytes: Buffer) => resolve(`reached ${bytes.toString("hex")}`));
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    socket.once("close", () => resolve("closed"));
+  }).then((how) => {
+    socket.destroy();
+    return how as string;
+  });
+}
+
+const logOf = (test: Test) => test.passing() || nodes.forEach((node) => test.comment(node.log().slice(-8000)));
+
+t.test("registration says where a node is reached", async (t) => {
+  t.match(a.peer.registrations[0], { bridge: { address: namespace.hostAddress, ports: { from: 29_000, to: 29_099 } } });
+});
+
+t.test("a gang over two nodes runs; its far site finds the server by name and nothing else of its node", async (t) => {
+  t.teardown(() => logOf(t));
+  const everywhere = createServer((socket) => socket.destroy()).listen(0, "0.0.0.0");
+  await once(everywhere, "listening");
+  t.teardown(() => everywhere.close());
+  const service = spawn(...namespace.enter(process.execPath, ["-e", `require("net").createServer().listen(${SERVICE_PORT})`]));
+  t.teardown(() => service.kill());
+  await until("a service on node-b", () => namespace.listening().some((one) => one.port === SERVICE_PORT));
+  const port = 29_007;
+  const ports = new Set([...namespace.listening().map((one) => one.port), 22, 53, 80, 111, port + 1, SERVER_PORT]);
+  const dials = [
+    ...[port, ...ports].map((one) => `gateway:${one}`),
+    ...[port, ...ports].flatMap((one) => [`${a.config.address}:${one}`, `${b.config.address}:${one}`]),
+    `${a.config.address}:${(everywhere.address() as { port: number }).port}`,
+    "203.0.113.1:443",
+    "198.18.255.254:8102",
+  ];
+  const members = await gang("gang-1", port, dials);
+  want(members);
+  const found = await foundBy(b, members.far);
+  t.match(found.hosts, /^198\.1[89]\.\d+\.1\s+fl-server/m, "the gateway");
+  t.strictSame(found.connected, [`gateway:${port}`], `one of ${dials.length} addresses`);
+  t.equal(found.bulk, "whole", "32 MiB, and an end that is passed on as an end");
+  const near = await foundBy(a, members.near);
+  t.match(near.hosts, /^198\.1[89]\.\d+\.2\s+fl-server/m, "beside the server: the server itself");
+  t.equal(near.bulk, "whole");
+  await untilReleased(members);
+  t.equal(await knock(port, await site.pki.identity("node-b")), "ECONNREFUSED", "the port is given back");
+  t.strictSame(a.peer.violations.concat(b.peer.violations), []);
+});
+
+t.test("only the attempt's nodes are let in, by the certificates that they have now", async (t) => {
+  t.teardown(() => logOf(t));
+  const port = 29_008;
+  const members = await gang("gang-long-1", port);
+  want(members);
+  await a.peer.event(members.server.member, "job-started", 60_000);
+  const [stranger, namesake] = [await site.pki.identity("node-c"), await site.pki.identity("node-b")];
+  t.match(await knock(port, null), /CERTIFICATE_REQUIRED/);
+  t.equal(await knock(port, stranger), "closed", "a node of another attempt");
+  t.equal(await knock(port, namesake), "closed", "a certificate that node-b does not have any more");
+  t.equal(await knock(port, a.identity), "closed", "the server's own node");
+  const foreign = await TestPki.make(t.testdir(), "127.0.0.1");
+  t.match(await knock(port, await foreign.identity("node-b")), /closed|ALERT|ECONNRESET/, "another root's");
+  t.equal(await knock(port, b.identity), "reached 01");
+  const refusals = a
+    .log()
+    .split("\n")
+    .filter((line) => line.includes("refused at a job's bridge"));
+  t.equal(refusals.length, 1, "told once");
+  t.match(refusals[0], /ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE/);
+
+  t.comment("its lease is withdrawn: what it has is cut, and it comes through no more; then it is let in again");
+  const { server, near } = members;
+  a.peer.want({ ...server, bridge: { kind: "listen", port, peers: [] } }, near);
+  await until("refused", async () => (await knock(port, b.identity)) === "closed");
+  a.peer.want(server, near);
+  await until("reached", async () => (await knock(port, b.identity)) === "reached 01");
+  await untilReleased(members);
+});
+
+t.test("agents that are killed take their ends of the bridge up again, and leave nothing open meanwhile", async (t) => {
+  t.teardown(() => logOf(t));
+  const port = 29_009;
+  const members = await gang("gang-long-2", port);
+  want(members);
+  await a.peer.event(members.server.member, "job-started", 60_000);
+  const opened = await b.nft("list", "ruleset");
+  t.match(opened, new RegExp(`elements = \\{ "rt\\w+" \\. 198\\.1[89]\\.\\d+\\.1 \\. ${port} \\}`));
+  for (const node of nodes) await node.kill();
+  t.equal(await knock(port, b.identity), "ECONNREFUSED");
+  t.equal(await b.nft("list", "ruleset"), opened, "the rules outlive it");
+  for (const node of nodes) node.run();
+  await until("reached", async () => (await knock(port, b.identity)) === "reached 01");
+  await untilReleased(members);
+  const chunks = b.peer.completed.filter((key) => key.startsWith(`logs/${members.far.member}-`));
+  const log = (await Promise.all(chunks.map((key) => site.store.get(key)))).join("");
+  t.match(log, /the connection was lost/, "it broke, and the site came again");
+  t.strictSame(a.peer.violations.concat(b.peer.violations), []);
+});
+
+t.test("two attempts over the same nodes have nothing to do with each other", async (t) => {
+  t.teardown(() => logOf(t));
+  const first = await gang("gang-long-3", 29_010);
+  want(first);
+  await a.peer.event(first.server.member, "job-started", 60_000);
+  const networks = await b.engine.podman("network", "ls", "--filter", "label=tech.reson.attempt", "--format", "{{.Name}}");
+  const subnet = await b.engine.podman("network", "inspect", "--format", "{{(index .Subnets 0).Subnet}}", networks.trim());
+  const neighbour = subnet.trim().replace(/0\/24$/, "");
+  const dials = [`${neighbour}1:29010`, `${neighbour}4:22`, `gateway:29010`, `${a.config.address}:29010`];
+  const second = await gang("gang-2", 29_011, dials);
+  a.peer.want(first.server, first.near, second.server, second.near);
+  b.peer.want(first.far, second.far);
+  const found = await foundBy(b, second.far);
+  t.strictSame(found.connected, [], `the neighbour's gateway is ${neighbour}1`);
+  await a.peer.event(second.server.member, "released", 60_000);
+  t.equal(await knock(29_011, b.identity), "ECONNREFUSED");
+  t.equal(await knock(29_010, b.identity), "reached 01", "the first goes on");
+
+  t.comment("nobody wants the first server any more: its port is closed at once");
+  a.peer.want();
+  await until("closed", async () => (await knock(29_010, b.identity)) === "ECONNREFUSED", 5_000);
+  b.peer.want();
+  for (const node of nodes) await node.untilClean();
+  t.strictSame(a.peer.violations.concat(b.peer.violations), []);
+});

@@ -1,0 +1,67 @@
+import type { BridgePeer, MemberBridge } from "@resontech/contracts/agent-protocol";
+import type { WriteHandle } from "../db/open-database.ts";
+import { mayMemberWrite } from "./decisions/member-machine.ts";
+import type { AttemptRow, MemberRow, NodeRow } from "./rows.ts";
+
+type PortRow = { bridge_node: string; bridge_port: number };
+
+/** Ports of the nodes' agents that lead to servers, and who may use them. */
+export class JobBridges {
+  readonly #used;
+  readonly #node;
+  readonly #servedBeyond;
+
+  constructor(db: WriteHandle) {
+    // An agent gives the port back with its server, which may be later than the attempt's end.
+    this.#used = db.prepare<[], PortRow>(
+      `SELECT bridge_node, bridge_port FROM attempts WHERE bridge_port IS NOT NULL AND (ended_at IS NULL OR EXISTS (
+         SELECT 1 FROM members WHERE attempt_id = attempts.id AND role = 'server' AND state NOT IN ('RELEASED', 'QUARANTINED')))`,
+    );
+    this.#node = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
+    this.#servedBeyond = db
+      .prepare<[string], string>(
+        `SELECT DISTINCT bridge_node FROM attempts JOIN members ON members.attempt_id = attempts.id
+         WHERE bridge_port IS NOT NULL AND attempts.ended_at IS NULL AND members.node_id = ? AND bridge_node <> members.node_id`,
+      )
+      .pluck();
+  }
+
+  /** How many more attempts a node can serve to others, by node. */
+  freePorts(nodes: readonly NodeRow[]): Map<string, number> {
+    const used = Map.groupBy(this.#used.all(), ({ bridge_node }) => bridge_node);
+    return new Map(nodes.map((node) => [node.id, Math.max(0, portsOf(node).length - (used.get(node.id)?.length ?? 0))]));
+  }
+
+  /** The lowest port of the node that no attempt uses; null when there is none. */
+  freePort(node: NodeRow): number | null {
+    const used = new Set(this.#used.all().flatMap((row) => (row.bridge_node === node.id ? [row.bridge_port] : [])));
+    return portsOf(node).find((port) => !used.has(port)) ?? null;
+  }
+
+  /** What a member's agent must know; null for one that needs no bridge. */
+  of(member: MemberRow, attempt: AttemptRow, all: readonly MemberRow[]): MemberBridge | null {
+    const { bridge_node: home, bridge_port: port } = attempt;
+    if (home === null || port === null) return null;
+    if (member.role === "server") {
+      // A node whose members may no longer write has nothing more to say to the server.
+      const guests = all.filter(({ node_id, state }) => node_id !== home && mayMemberWrite(state)).map(({ node_id }) => node_id);
+      return { kind: "listen", port, peers: [...new Set(guests)].sort().map((node) => this.#peer(node)) };
+    }
+    const host = this.#node.get(home)?.bridge_address ?? null;
+    return member.node_id === home || host === null ? null : { kind: "dial", host, port, peer: this.#peer(home) };
+  }
+
+  /** Nodes whose agents admit this one for a living attempt. */
+  homesOf(nodeId: string): string[] {
+    return this.#servedBeyond.all(nodeId);
+  }
+
+  #peer(node: string): BridgePeer {
+    return { node, certificateSha256: this.#node.get(node)!.certificate_sha256 };
+  }
+}
+
+function portsOf({ bridge_address, bridge_port_from: from, bridge_port_to: to }: NodeRow): number[] {
+  if (bridge_address === null || from === null || to === null) return [];
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+}
