@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 import { identity } from "./migrations/0001-identity.ts";
 import { kernel } from "./migrations/0002-kernel.ts";
 import { jobNetwork } from "./migrations/0003-job-network.ts";
-import { checkpoints } from "./migrations/0004-checkpoints.ts";
+import { recovery } from "./migrations/0004-recovery.ts";
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, checkpoints];
+export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, recovery];

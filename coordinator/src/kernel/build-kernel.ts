@@ -20,6 +20,7 @@ import { JobBridges } from "./job-bridges.ts";
 import { JobTable } from "./job-table.ts";
 import { JobViews } from "./job-views.ts";
 import { MemberTable } from "./member-table.ts";
+import { Replacements } from "./replace-member.ts";
 import { Scheduler } from "./scheduler.ts";
 import { SqliteKernel } from "./sqlite-kernel.ts";
 import { Submissions } from "./submit.ts";
@@ -70,6 +71,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   });
   const isDraining = () => recordPump.isDraining();
   const placements = new Placements(db, transitions);
+  const replacements = new Replacements(db, transitions);
   const submissions = new Submissions(db, transitions);
   const jobViews = new JobViews(db, heartbeats);
   const fleetViews = new FleetViews(db);
@@ -81,7 +83,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
     reports: new Reports(db, transitions),
     sweeper: new Sweeper(db, commit, transitions),
     scheduler: new Scheduler({
-      ...{ db, commit, transitions, placements, isDraining },
+      ...{ db, commit, transitions, placements, replacements, isDraining },
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

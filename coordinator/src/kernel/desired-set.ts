@@ -46,7 +46,7 @@ export class DesiredSets {
     const job = jobs.get(member.job_id)!;
     const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
     const all = members.ofAttempt(attempt.id);
-    const sites = all.map(({ site }) => site).filter((site) => site !== null);
+    const sites = [...new Set(all.map(({ site }) => site).filter((site) => site !== null))];
     const bridge = bridges.of(member, attempt, all);
     return {
       member: member.id,

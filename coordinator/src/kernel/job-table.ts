@@ -89,6 +89,12 @@ export class JobTable {
     return changes === 1;
   }
 
+  /** Facts that change no state. */
+  note(jobId: string, change: JobChange): void {
+    const columns = Object.keys(change).map((column) => `, ${column} = @${column}`);
+    this.#prepared.run(`UPDATE jobs SET version = version + 1${columns.join("")} WHERE id = @id`, { ...change, id: jobId });
+  }
+
   journal(event: EventRow): void {
     this.#event.run(event);
   }

@@ -26,7 +26,8 @@ export class JobViews {
     this.#attempts = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number");
     this.#members = db.prepare<[string], MemberWithModel>(
       `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
-       WHERE attempt_id = ? ORDER BY role DESC, shard_index`,
+       WHERE attempt_id = ? AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)
+       ORDER BY role DESC, shard_index`,
     );
     this.#rounds = db.prepare<[string], { current: number | null; total: number | null }>(
       "SELECT max(round) AS current, max(num_rounds) AS total FROM rounds WHERE job_id = ?",

@@ -97,6 +97,7 @@ export type MemberRow = {
   state_since: number;
   deadline_at: number | null;
   created_at: number;
+  replaces: string | null;
 };
 
 export type NodeState = "JOINED" | "READY" | "SUSPECT" | "DEAD" | "REVOKED";

@@ -1,8 +1,10 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
-import { BindFailed, type Placements } from "./apply-placement.ts";
-import { type Placement, plan, type Snapshot } from "./decisions/placement.ts";
+import type { Placements } from "./apply-placement.ts";
+import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
+import { BindFailed } from "./member-maker.ts";
+import type { Replacements } from "./replace-member.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -14,6 +16,7 @@ export type SchedulerParts = {
   commit: GroupCommit;
   transitions: Transitions;
   placements: Placements;
+  replacements: Replacements;
   /** True: start nothing new. */
   isDraining: () => boolean;
   onError: (error: unknown) => void;
@@ -52,8 +55,11 @@ export class Scheduler {
 
   async cycle(): Promise<void> {
     const { commit, db } = this.#parts;
-    const { placements, waiting } = plan(this.#snapshot());
-    await Promise.all(placements.map((placement) => this.#bind(placement)));
+    const { placements, replacements, waiting } = plan(this.#snapshot());
+    await Promise.all([
+      ...replacements.map((replacement) => this.#replace(replacement)),
+      ...placements.map((placement) => this.#bind(placement)),
+    ]);
     const changed = waiting.filter(({ job, why }) => this.#waitingFor(job) !== why);
     if (changed.length === 0) return;
     await commit.run(() => {
@@ -82,6 +88,16 @@ export class Scheduler {
     }
   }
 
+  async #replace(replacement: Replacement): Promise<void> {
+    const { commit, replacements, transitions } = this.#parts;
+    try {
+      await commit.run(() => replacements.apply(replacement));
+    } catch (error) {
+      if (!(error instanceof BindFailed)) throw error;
+      transitions.placementWanted = true;
+    }
+  }
+
   #waitingFor(job: string): string | null {
     return this.#parts.db.prepare<[string], string | null>("SELECT waiting_for FROM jobs WHERE id = ?").pluck().get(job) ?? null;
   }
@@ -98,16 +114,8 @@ export class Scheduler {
       )
       .all();
     return {
-      jobs: jobs.map((job) => ({
-        id: job.id,
-        sequence: job.sequence,
-        userId: job.user_id,
-        shards: job.shard_count,
-        selection: JSON.parse(job.selection) as WorkerSelection,
-        onlyMine: job.only_mine === 1,
-        estimatedMemoryMb: job.estimated_memory_mb,
-        avoidNodes: JSON.parse(job.avoid_nodes) as string[],
-      })),
+      jobs: jobs.map((job) => ({ id: job.id, shards: job.shard_count, ...wishesOf(job) })),
+      vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,
         ownerId: node.owner_id,
@@ -125,4 +133,39 @@ export class Scheduler {
       })),
     };
   }
+
+  /** Of running jobs that have a client which let go; most have none. */
+  #vacancies(): Vacancy[] {
+    const { db, transitions } = this.#parts;
+    const { jobs } = transitions.parts;
+    const candidates = db
+      .prepare<[], string>(
+        `SELECT DISTINCT members.job_id FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
+         JOIN attempts ON attempts.id = members.attempt_id AND attempts.ended_at IS NULL
+         WHERE role = 'client' AND members.state IN ('RELEASED', 'QUARANTINED', 'FENCED', 'LOST')
+           AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)`,
+      )
+      .pluck()
+      .all();
+    return candidates.flatMap((jobId) => {
+      const job = jobs.get(jobId)!;
+      const attempt = jobs.liveAttempt(jobId)!;
+      const home = transitions.parts.members.ofAttempt(attempt.id).find(({ role }) => role === "server")!.node_id;
+      return transitions.vacancies(jobId).map(({ member, spending }) => ({
+        ...wishesOf({ ...job, ...spending }),
+        ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
+      }));
+    });
+  }
+}
+
+function wishesOf(job: JobRow): Omit<Vacancy, "job" | "member" | "home" | "hasPort"> {
+  return {
+    sequence: job.sequence,
+    userId: job.user_id,
+    selection: JSON.parse(job.selection) as WorkerSelection,
+    onlyMine: job.only_mine === 1,
+    estimatedMemoryMb: job.estimated_memory_mb,
+    avoidNodes: JSON.parse(job.avoid_nodes) as string[],
+  };
 }

@@ -1,6 +1,8 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { LIVENESS } from "../nodes/decisions/liveness.ts";
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import type { MemberRow } from "./rows.ts";
 import { jobLapse, memberLapse } from "./decisions/deadlines.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -62,9 +64,13 @@ export class Sweeper {
     const member = this.#transitions.parts.members.get(id);
     if (member?.deadline_at == null || member.deadline_at > now) return;
     const lapse = memberLapse(member.state);
-    if (lapse === "lose")
-      this.#transitions.revoke(id, { reason: member.reason ?? (member.state === "DRAINING" ? "upload_failed" : "agent_fault") });
+    if (lapse === "lose") this.#transitions.revoke(id, { reason: member.reason ?? lapseReason(member) });
     if (lapse === "quarantine") this.#transitions.moveMember(id, "quarantine", { reason: member.reason ?? "release_timeout" });
     this.#transitions.settle(member.job_id);
   }
+}
+
+function lapseReason({ state, replaces }: MemberRow): JobReason {
+  if (state === "DRAINING") return "upload_failed";
+  return replaces !== null && state !== "RUNNING" ? "provisioning_timeout" : "agent_fault";
 }

@@ -11,7 +11,7 @@ import type { Clock } from "./clock.ts";
 import type { CommandOutbox } from "./command-outbox.ts";
 import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
-import { type AttemptFacts, judgeAttempt, stoppedEvent } from "./decisions/judge-attempt.ts";
+import { type AttemptFacts, judgeAttempt, stoppedEvent, vacanciesOf } from "./decisions/judge-attempt.ts";
 import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
 import { judgeRetry } from "./decisions/retry.ts";
@@ -157,6 +157,26 @@ export class Transitions {
       if (judgement === null || !this.moveJob(jobId, judgement.event, judgement)) return;
     }
     throw new Error(`job ${jobId} does not settle`);
+  }
+
+  /** Places of lost clients that others may take, with what each taking would spend of the job's budgets. */
+  vacancies(jobId: string): { member: MemberRow; spending: JobChange }[] {
+    const { jobs, members } = this.parts;
+    const facts = this.#attemptFacts(jobId);
+    const job = jobs.get(jobId);
+    if (facts === null || job === undefined) return [];
+    return vacanciesOf(facts).flatMap(({ member: id, reason }) => {
+      const member = members.get(id)!;
+      const spending = this.#spendRetry(job, reason, member);
+      // A budget that is spent ends no job that its quorum carries.
+      return spending.desired === "stop" ? [] : [{ member, spending }];
+    });
+  }
+
+  /** Its time to start counts from now. */
+  startDeadline(memberId: string): void {
+    const { members } = this.parts;
+    members.note(memberId, { deadline_at: this.#memberDeadline(members.get(memberId)!) });
   }
 
   /** RECOVERING, PREEMPTING or STOPPING has waited long enough. */
@@ -334,6 +354,7 @@ export class Transitions {
       bytes: members.bytesToUpload(member.id),
       desired: member.desired,
       isNodeAlive: members.isNodeAlive(member.node_id),
+      isReplacement: member.replaces !== null,
     });
   }
 
@@ -344,6 +365,7 @@ export class Transitions {
     const attempt = jobs.liveAttempt(jobId);
     const rows = attempt === undefined ? [] : members.ofAttempt(attempt.id);
     const server = rows.find(({ role }) => role === "server");
+    const replaced = new Set(rows.map(({ replaces }) => replaces));
     return {
       state: job.state,
       reason: job.reason,
@@ -360,6 +382,7 @@ export class Transitions {
         hasOutputs: row.has_outputs === 1,
         reason: row.reason,
         isNodeAlive: members.isNodeAlive(row.node_id),
+        isReplaced: replaced.has(row.id),
       })),
     };
   }

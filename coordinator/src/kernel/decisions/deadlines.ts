@@ -101,16 +101,22 @@ export function jobLapse(state: JobState): JobLapse | null {
 
 export type MemberDeadlineFacts = Omit<DeadlineFacts, "expiresAt"> & {
   desired: "run" | "stop";
+  /** It joins a job that runs already, so the job's deadline does not speak for it. */
+  isReplacement: boolean;
   /** A dead node can prove nothing; it is asked again when it comes back. */
   isNodeAlive: boolean;
 };
 
 /** The same for a member. While it is to run, its job's deadline speaks for it. */
 export function memberDeadline(state: MemberState, facts: MemberDeadlineFacts): number | null {
-  const { now, stateSince, bytes, desired, isNodeAlive } = facts;
+  const { now, stateSince, bytes, desired, isNodeAlive, isReplacement } = facts;
   switch (state) {
     case "LEASED":
+      if (isReplacement && desired === "run") return stateSince + DEADLINES.reservedMs;
+      return desired === "stop" ? now + DEADLINES.stoppingMs : null;
     case "STARTING":
+      if (isReplacement && desired === "run") return now + DEADLINES.provisioningMs;
+      return desired === "stop" ? now + DEADLINES.stoppingMs : null;
     case "RUNNING":
       return desired === "stop" ? now + DEADLINES.stoppingMs : null;
     case "DRAINING":

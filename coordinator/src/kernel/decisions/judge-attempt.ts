@@ -16,6 +16,8 @@ export type MemberFacts = {
   hasOutputs: boolean;
   reason: JobReason | null;
   isNodeAlive: boolean;
+  /** Another member has its place: what it did counts no more, but it must still let go. */
+  isReplaced: boolean;
 };
 
 export type AttemptFacts = {
@@ -101,7 +103,7 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
   const serverFailure = server === undefined ? "agent_fault" : failureOf(server);
   if (serverFailure !== null) return { event: "fault", reason: serverFailure, blame: server?.id };
 
-  const clients = attempt.members.filter(({ role }) => role === "client");
+  const clients = attempt.members.filter(({ role, isReplaced }) => role === "client" && !isReplaced);
   const failed = clients.find((client) => failureOf(client) !== null);
   if (failed === undefined) return null;
   const living = clients.filter((client) => failureOf(client) === null).length;
@@ -112,7 +114,9 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
 
 /** A failure that running again would repeat, whoever else failed because of it. */
 function userFaultOf({ members }: AttemptFacts): Judgement | null {
-  const failed = members.find(({ reason }) => reason !== null && reasonEntry(reason).retry === "never");
+  const failed = members.find(
+    ({ reason, isReplaced }) => !isReplaced && reason !== null && reasonEntry(reason).retry === "never",
+  );
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }
 
@@ -137,10 +141,20 @@ function outcomeOf(attempt: AttemptFacts): Judgement | null {
   return { event, reason: failure, blame: server.id };
 }
 
-/** Over, or fenced on a node that can prove nothing: then the next attempt need not wait for it. */
+/** Over, or fenced on a node that can prove nothing: then nobody need wait for it. */
+function isQuiet({ state, isNodeAlive }: MemberFacts): boolean {
+  return isMemberOver(state) || ((state === "FENCED" || state === "LOST") && !isNodeAlive);
+}
+
+/** Clients of a running attempt that were lost and have let go: others may take their places while the quorum holds. */
+export function vacanciesOf({ state, members }: AttemptFacts): { member: string; reason: JobReason }[] {
+  if (state !== "RUNNING") return [];
+  return members.flatMap((member) => {
+    const reason = member.role === "client" && !member.isReplaced && isQuiet(member) ? failureOf(member) : null;
+    return reason === null ? [] : [{ member: member.id, reason }];
+  });
+}
+
 function recoveryOf({ members, mayRetry }: AttemptFacts): Judgement | null {
-  const isQuiet = members.every(
-    ({ state, isNodeAlive }) => isMemberOver(state) || ((state === "FENCED" || state === "LOST") && !isNodeAlive),
-  );
-  return isQuiet ? { event: mayRetry ? "requeue" : "give-up" } : null;
+  return members.every(isQuiet) ? { event: mayRetry ? "requeue" : "give-up" } : null;
 }

@@ -16,6 +16,14 @@ export type WaitingJob = {
   estimatedMemoryMb: number | null;
   avoidNodes: readonly string[];
 };
+/** The place of a lost client in an attempt that runs; `home` is the server's node. */
+export type Vacancy = Omit<WaitingJob, "id" | "shards"> & {
+  job: string;
+  member: string;
+  home: string;
+  /** The attempt has its port for other nodes already. */
+  hasPort: boolean;
+};
 export type PlacementNode = {
   id: string;
   ownerId: string | null;
@@ -34,13 +42,15 @@ export type PlacementWorker = {
 };
 export type Snapshot = {
   jobs: readonly WaitingJob[];
+  vacancies?: readonly Vacancy[];
   nodes: readonly PlacementNode[];
   workers: readonly PlacementWorker[];
 };
 
 /** `workers` index by index with the shards, of one node or of several; `serverNode` is one of theirs. */
 export type Placement = { job: string; serverNode: string; workers: string[] };
-export type Plan = { placements: Placement[]; waiting: { job: string; why: string }[] };
+export type Replacement = { job: string; member: string; worker: string };
+export type Plan = { placements: Placement[]; replacements: Replacement[]; waiting: { job: string; why: string }[] };
 
 const MIB = 1024 ** 2;
 
@@ -48,10 +58,20 @@ export function priceCents(model: string): number {
   return catalogueModel(model)?.pricePerGpuHourCents ?? 0;
 }
 
-export function plan({ jobs, nodes, workers }: Snapshot): Plan {
+export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
   const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
   const taken = new Set<string>();
+  // What runs comes before what waits.
+  const replacements = vacancies
+    .toSorted((a, b) => a.sequence - b.sequence || compareIds(a.member, b.member))
+    .flatMap((vacancy) => {
+      const worker = fill(vacancy, workers, nodesById, ports, taken);
+      if (worker === null) return [];
+      taken.add(worker.id);
+      if (worker.node !== vacancy.home && !vacancy.hasPort) ports.set(vacancy.home, (ports.get(vacancy.home) ?? 0) - 1);
+      return [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
+    });
   const placements: Placement[] = [];
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
@@ -73,7 +93,27 @@ export function plan({ jobs, nodes, workers }: Snapshot): Plan {
     if (chosen.workers.some(({ node }) => node !== serverNode)) ports.set(serverNode, (ports.get(serverNode) ?? 0) - 1);
     placements.push({ job: job.id, serverNode, workers: chosen.workers.map(({ id }) => id) });
   }
-  return { placements, waiting };
+  return { placements, replacements, waiting };
+}
+
+/** The best worker for a lost client's place, on the server's node where there is one; null while there is none. */
+function fill(
+  vacancy: Vacancy,
+  workers: readonly PlacementWorker[],
+  nodes: ReadonlyMap<string, PlacementNode>,
+  ports: ReadonlyMap<string, number>,
+  taken: ReadonlySet<string>,
+): PlacementWorker | null {
+  const { home, hasPort: isOpen, job: id } = vacancy;
+  const rank = rankOf(vacancy.selection);
+  const fitting = workers.filter((worker) => {
+    const isReached = worker.node === home || isOpen || hasPort(ports, home);
+    return isReached && whyNeverNow({ ...vacancy, id, shards: 1 }, worker, nodes.get(worker.node)) === null;
+  });
+  const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
+  const free = (elsewhere.length > 0 ? elsewhere : fitting).filter((worker) => !isBusy(worker, taken));
+  const isAway = ({ node }: PlacementWorker) => Number(node !== home);
+  return free.toSorted((a, b) => rank(a) - rank(b) || isAway(a) - isAway(b) || compareIds(a.id, b.id))[0] ?? null;
 }
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */

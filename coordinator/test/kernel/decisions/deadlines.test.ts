@@ -37,7 +37,7 @@ t.test("a passed deadline means what the design says, and terminal states have n
 });
 
 t.test("a member is given up only after its job's grace, and a dead node is not asked for proof", async (t) => {
-  const running = { now: 50_000, stateSince: 10_000, bytes: 0, desired: "run", isNodeAlive: true } as const;
+  const running = { now: 50_000, stateSince: 10_000, bytes: 0, desired: "run", isNodeAlive: true, isReplacement: false } as const;
   t.same(Object.fromEntries(MEMBER_STATES.map((state) => [state, memberDeadline(state, running)])), {
     ...{ LEASED: null, STARTING: null, RUNNING: null, DRAINING: 170_000, RELEASING: 170_000, FENCED: 170_000 },
     ...{ LOST: null, RELEASED: null, QUARANTINED: null },

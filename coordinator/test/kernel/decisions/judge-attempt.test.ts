@@ -6,6 +6,7 @@ import {
   type Judgement,
   type MemberFacts,
   stoppedEvent,
+  vacanciesOf,
 } from "../../../src/kernel/decisions/judge-attempt.ts";
 
 const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => ({
@@ -18,6 +19,7 @@ const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => (
   hasOutputs: false,
   reason: null,
   isNodeAlive: true,
+  isReplaced: false,
   ...change,
 });
 
@@ -185,4 +187,29 @@ t.test("STOPPING ends by the reason's terminal state", async (t) => {
   t.equal(stoppedEvent("user_exception"), "stopped-failed");
   t.equal(stoppedEvent("expired"), "stopped-expired");
   t.equal(stoppedEvent(null), "stopped-failed");
+});
+
+t.test("a lost client's place is vacant once it has let go, while the attempt runs", async (t) => {
+  const lost = (change: Partial<MemberFacts>, state: JobState = "RUNNING") =>
+    vacanciesOf(attempt(state, but("c3", { reason: "node_lost", ...change })));
+  t.same(lost({ state: "FENCED", isNodeAlive: false }), [{ member: "c3", reason: "node_lost" }]);
+  t.same(lost({ state: "RELEASED" }), [{ member: "c3", reason: "node_lost" }]);
+  t.same(lost({ state: "FENCED" }), [], "its node may still run it");
+  t.same(lost({ state: "DRAINING" }), []);
+  t.same(lost({ state: "RELEASED", isReplaced: true }), []);
+  t.same(lost({ state: "RELEASED", reason: null, desired: "stop" }), [], "it has done its part");
+  for (const state of ["STAGING", "FINALIZING", "RECOVERING", "STOPPING"] as const)
+    t.same(lost({ state: "RELEASED" }, state), [], state);
+});
+
+t.test("who was replaced counts neither as lost nor for the quorum, but must let go before another attempt", async (t) => {
+  const replaced = [...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true, isNodeAlive: false }), member("c4")];
+  t.equal(judgeAttempt(attempt("RUNNING", replaced, { minClients: 3 })), null);
+  const alive = [
+    ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true }).map((one) =>
+      one.id === "c3" ? one : { ...one, state: "RELEASED" as const },
+    ),
+    member("c4", { state: "RELEASED" }),
+  ];
+  t.equal(judgeAttempt(attempt("RECOVERING", alive)), null);
 });

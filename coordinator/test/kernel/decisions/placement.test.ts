@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import t from "tap";
-import { type PlacementNode, type PlacementWorker, plan, type WaitingJob } from "../../../src/kernel/decisions/placement.ts";
+import {
+  type PlacementNode,
+  type PlacementWorker,
+  plan,
+  type Vacancy,
+  type WaitingJob,
+} from "../../../src/kernel/decisions/placement.ts";
 import { clientResources, serverResources } from "../../../src/kernel/decisions/resources.ts";
 
 const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
@@ -184,4 +190,28 @@ t.test("resources follow worker and node", async (t) => {
   t.match(clientResources(host, null, 0), { memoryBytes: 18 * GIB });
   t.match(serverResources(host, 0), { cpuMillis: 2000, memoryBytes: 8 * GIB });
   t.match(serverResources({ cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 }, 0), { cpuMillis: 1000, memoryBytes: GIB });
+});
+
+t.test("a lost client's place is filled before any waiting job is placed, beside the server where there is room", async (t) => {
+  const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
+    const { id: _id, shards: _shards, ...wishes } = job("j9");
+    return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
+  };
+  const nodes = [node("a"), node("b")];
+  const both = [...workers("a", 1), ...workers("b", 1)];
+  t.same(plan({ jobs: [job("j1", { shards: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
+    replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+    placements: [{ job: "j1", serverNode: "b", workers: ["b-0"] }],
+    waiting: [],
+  });
+  const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
+    plan({ jobs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]?.worker ?? null;
+  t.equal(fill({ avoidNodes: ["a"] }), "b-0");
+  t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
+  t.equal(fill({}, nodes, workers("b", 1)), "b-0");
+  const unreached = [node("a", { freePorts: 0 }), node("b")];
+  t.equal(fill({}, unreached, workers("b", 1)), null, "no other node can reach the server");
+  t.equal(fill({ hasPort: true }, unreached, workers("b", 1)), "b-0", "it has its port already");
+  t.equal(fill({ selection: auto(["rtx_4090"]) }), null, "the job's wishes hold");
+  t.equal(fill({}, [node("a", { isReady: false }), node("b")]), "b-0");
 });

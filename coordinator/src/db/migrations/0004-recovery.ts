@@ -1,12 +1,12 @@
 import type { Migration } from "../migration.ts";
 
 /**
- * Committed rounds of federated jobs, and attempts that go on from one. A row of `checkpoints` is the pointer: what has none was never
- * committed, whatever lies in the bucket.
+ * Recovery: committed rounds of federated jobs, attempts that go on from one, and clients that take a lost one's place. A row of
+ * `checkpoints` is the pointer: what has none was never committed, whatever lies in the bucket.
  */
-export const checkpoints: Migration = {
+export const recovery: Migration = {
   version: 4,
-  name: "checkpoints",
+  name: "recovery",
   sql: `
     CREATE TABLE checkpoints (
       job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
@@ -24,6 +24,10 @@ export const checkpoints: Migration = {
     ALTER TABLE jobs ADD COLUMN first_round INTEGER NOT NULL DEFAULT 0;
     -- Upload of the model that a resumed attempt starts from.
     ALTER TABLE attempts ADD COLUMN resumed_from TEXT REFERENCES uploads (id);
+
+    -- A client of the same attempt and site that was lost, and whose place this one takes.
+    ALTER TABLE members ADD COLUMN replaces TEXT REFERENCES members (id);
+    CREATE UNIQUE INDEX one_replacement ON members (replaces) WHERE replaces IS NOT NULL;
 
     CREATE TABLE outbox_with_removals (
       seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,95 @@
+import type { Inventory } from "@resontech/contracts/agent-protocol";
+import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
+import type { MemberResources, NodeSize } from "./decisions/resources.ts";
+import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
+import type { TransitionParts } from "./transitions.ts";
+
+/** A worker or node of the plan is not as the snapshot had it. */
+export class BindFailed extends Error {
+  override readonly name = "BindFailed";
+}
+
+export type NewMember = {
+  node: string;
+  /** Null for the server. */
+  client: { shard: number; workerId: string } | null;
+  resources: MemberResources;
+  /** Member of the same attempt and site whose place it takes. */
+  replaces: string | null;
+};
+
+/** Makes members with their first fences, and takes the workers that they hold. */
+export class MemberMaker {
+  readonly #db: WriteHandle;
+  readonly #prepared: Prepared;
+  readonly #parts: TransitionParts;
+
+  constructor(db: WriteHandle, parts: TransitionParts) {
+    this.#db = db;
+    this.#prepared = new Prepared(db);
+    this.#parts = parts;
+  }
+
+  /** Inside a transaction. @returns its id */
+  create(job: JobRow, attempt: string, { node, client, resources, replaces }: NewMember): string {
+    const { clock, meta, members, jobs, records } = this.#parts;
+    const now = clock.now();
+    const site = client === null ? null : `site-${client.shard + 1}`;
+    const id = this.#freeId(`${attempt}-${site ?? "server"}`);
+    const fence = { generation: meta.number("generation"), counter: 1 };
+    this.#prepared.run(
+      `INSERT INTO members (id, attempt_id, job_id, role, site, shard_index, node_id, worker_id, state, version, desired,
+           generation, counter, resources, replaces, state_since, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?)`,
+      ...[id, attempt, job.id, client === null ? "server" : "client", site, client?.shard ?? null, node],
+      ...[client?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), replaces, now, now],
+    );
+    members.recordFence(id, fence, node, now);
+    if (client !== null)
+      this.#prepared.run(
+        "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, ?, ?)",
+        ...[client.workerId, id, job.id, fence.generation, fence.counter, now],
+      );
+    jobs.journal({
+      ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },
+      ...{ ...fence, at: now },
+    });
+    records.member(members.get(id)!, null, job, null);
+    return id;
+  }
+
+  /** @throws BindFailed */
+  readyNode(id: string): NodeRow {
+    const node = this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(id);
+    if (node === undefined || node.state !== "READY" || node.is_cordoned === 1) throw new BindFailed(`node ${id} is not ready`);
+    return node;
+  }
+
+  /** @throws BindFailed */
+  freeWorker(id: string): WorkerRow {
+    const worker = this.#db
+      .prepare<[string], WorkerRow>(
+        `SELECT * FROM workers WHERE id = ? AND is_healthy = 1 AND is_present = 1 AND is_quarantined = 0
+           AND NOT EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL)`,
+      )
+      .get(id);
+    if (worker === undefined) throw new BindFailed(`worker ${id} is not free`);
+    return worker;
+  }
+
+  /** The first of a place has its plain name. */
+  #freeId(place: string): string {
+    const { members } = this.#parts;
+    let id = place;
+    for (let number = 2; members.get(id) !== undefined; number++) id = `${place}-${number}`;
+    return id;
+  }
+}
+
+/** @throws BindFailed */
+export function sizeOf(node: NodeRow): NodeSize {
+  const inventory = JSON.parse(node.inventory ?? "null") as Inventory | null;
+  if (inventory === null) throw new BindFailed(`node ${node.id} has not registered`);
+  return { cpuCores: inventory.cpuCores, memoryBytes: inventory.memoryBytes, workers: inventory.workers.length };
+}

@@ -1,0 +1,62 @@
+import type { WriteHandle } from "../db/open-database.ts";
+import type { Replacement } from "./decisions/placement.ts";
+import type { MemberResources } from "./decisions/resources.ts";
+import { clientResources } from "./decisions/resources.ts";
+import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+import type { Transitions } from "./transitions.ts";
+
+/** Gives a lost client's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
+export class Replacements {
+  readonly #db: WriteHandle;
+  readonly #transitions: Transitions;
+  readonly #maker: MemberMaker;
+
+  constructor(db: WriteHandle, transitions: Transitions) {
+    this.#db = db;
+    this.#transitions = transitions;
+    this.#maker = new MemberMaker(db, transitions.parts);
+  }
+
+  /**
+   * Inside a transaction. False when the place is no longer vacant.
+   * @throws BindFailed when the worker was taken or its node went away; the transaction must be rolled back
+   */
+  apply({ job: jobId, member: lostId, worker: workerId }: Replacement): boolean {
+    const { jobs, commands } = this.#transitions.parts;
+    const vacancy = this.#transitions.vacancies(jobId).find(({ member }) => member.id === lostId);
+    const job = jobs.get(jobId);
+    const attempt = jobs.liveAttempt(jobId);
+    if (vacancy === undefined || job === undefined || attempt === undefined) return false;
+    const worker = this.#maker.freeWorker(workerId);
+    const node = this.#maker.readyNode(worker.node_id);
+    const home = this.#openBridge(attempt, node.id);
+    const id = this.#maker.create(job, attempt.id, {
+      node: node.id,
+      client: { shard: vacancy.member.shard_index!, workerId },
+      resources: this.#resources(job, vacancy.member, node, worker.kind === "cpu" ? worker.memory_bytes : null),
+      replaces: lostId,
+    });
+    this.#transitions.startDeadline(id);
+    jobs.note(jobId, vacancy.spending);
+    commands.desiredChanged(node.id);
+    if (home !== node.id) commands.desiredChanged(home);
+    return true;
+  }
+
+  #resources(job: JobRow, lost: MemberRow, node: Parameters<typeof sizeOf>[0], memoryBytes: number | null): MemberResources {
+    const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[lost.shard_index!] ?? 0;
+    return clientResources(sizeOf(node), memoryBytes, shardBytes);
+  }
+
+  /** An attempt that lay on one node gets its port for others. @returns the server's node */
+  #openBridge(attempt: AttemptRow, nodeId: string): string {
+    const { members, bridges } = this.#transitions.parts;
+    const home = members.ofAttempt(attempt.id).find(({ role }) => role === "server")!.node_id;
+    if (home === nodeId || attempt.bridge_port !== null) return home;
+    const port = bridges.freePort(this.#maker.readyNode(home));
+    if (port === null) throw new BindFailed(`node ${home} has no job port left`);
+    this.#db.prepare("UPDATE attempts SET bridge_node = ?, bridge_port = ? WHERE id = ?").run(home, port, attempt.id);
+    return home;
+  }
+}

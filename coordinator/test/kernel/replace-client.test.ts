@@ -1,0 +1,122 @@
+import t, { type Test } from "tap";
+import { KernelWorld } from "./kernel-world.ts";
+import { SimAgent } from "./sim-agent.ts";
+
+/** A job of two clients and a quorum of one that runs over two nodes: server and site-1 on node-a, site-2 on node-b; node-c is free. */
+async function running(t: Test) {
+  const world = new KernelWorld();
+  t.teardown(() => world[Symbol.dispose]());
+  const agents = {
+    a: new SimAgent(world, "node-a", 1),
+    b: new SimAgent(world, "node-b", 1),
+    c: new SimAgent(world, "node-c", 1),
+  };
+  const all = Object.values(agents);
+  for (const agent of all) {
+    world.admit(agent.node);
+    await agent.register();
+  }
+  const { id } = await world.parts.kernel.submit(world.task("replaced", { minClients: 1 }));
+  await world.parts.scheduler.cycle();
+  for (const agent of all) await agent.fetch();
+  const state = () => world.one<string>("SELECT state FROM jobs WHERE id = ?", id);
+  for (let step = 0; step < 30 && state() !== "RUNNING"; step++)
+    for (const agent of all) {
+      agent.advance(step, null);
+      await agent.send();
+    }
+  t.equal(state(), "RUNNING");
+  const members = () =>
+    world.all<{ id: string; node_id: string; state: string; replaces: string | null }>(
+      "SELECT id, node_id, state, replaces FROM members WHERE job_id = ? ORDER BY created_at, id",
+      id,
+    );
+  const pass = async (seconds: number, living: SimAgent[]) => {
+    for (let second = 0; second < seconds; second++) {
+      world.nowMs += 1_000;
+      world.parts.db.prepare("UPDATE audit_outbox SET created_at = ?").run(world.nowMs);
+      if (second % 5 === 0) for (const agent of living) await agent.beat();
+      await world.parts.liveness.tick();
+      await world.parts.sweeper.sweep();
+      if (world.parts.transitions.placementWanted) await world.parts.scheduler.cycle();
+    }
+  };
+  return { world, id, agents, state, members, pass };
+}
+
+t.test("a client that is lost with its node is replaced on another one within 45 s, and the attempt goes on", async (t) => {
+  const { world, id, agents, state, members, pass } = await running(t);
+  const { a, b, c } = agents;
+  await pass(39, [a, c]);
+  t.equal(members().length, 3, "not before its node must have stopped");
+  await pass(3, [a, c]);
+  t.equal(state(), "RUNNING");
+  const added = members().find(({ replaces }) => replaces !== null);
+  t.match(added, { id: `${id}-a1-site-2-2`, node_id: "node-c", state: "LEASED", replaces: `${id}-a1-site-2` });
+  t.equal(world.one("SELECT retries_lease_lost FROM jobs WHERE id = ?", id), 1);
+  t.equal(world.one("SELECT count(*) FROM attempts"), 1);
+  await c.fetch();
+  const told = [...c.held.values()][0]!.desired;
+  t.match(told, { role: { kind: "client", index: 1, site: "site-2" }, federation: { sites: ["site-1", "site-2"] } });
+  t.match(told.bridge, { kind: "dial", peer: { node: "node-a" } });
+  await a.fetch();
+  const server = [...a.held.values()].find(({ desired }) => desired.role.kind === "server")!.desired;
+  t.same(
+    server.bridge?.kind === "listen" ? server.bridge.peers.map(({ node }) => node) : [],
+    ["node-c"],
+    "the dead node has nothing more to say to the server",
+  );
+
+  await t.test("the lost one comes back and lets go; nobody takes it for the new one", async (t) => {
+    await b.register();
+    await b.fetch();
+    await b.send();
+    t.equal(members().find(({ id: member }) => member === `${id}-a1-site-2`)?.state, "RELEASED");
+    await pass(5, [a, b, c]);
+    t.equal(members().length, 4, "no other one is made");
+    t.equal(state(), "RUNNING");
+  });
+
+  await t.test("the job ends with it", async (t) => {
+    for (let step = 0; step < 6; step++)
+      for (const agent of [c, a]) {
+        agent.advance(0, null);
+        await agent.send();
+      }
+    t.ok(["FINALIZING", "SUCCEEDED"].includes(state()), state());
+  });
+});
+
+t.test("a replacement that does not start in time is replaced in its turn", async (t) => {
+  const { world, agents, members, pass } = await running(t);
+  const { a, b, c } = agents;
+  await pass(42, [a, c]);
+  const first = members().find(({ replaces }) => replaces !== null)!;
+  // Its node never asks for it.
+  await pass(31, [a, c]);
+  t.match(world.all("SELECT state, reason FROM members WHERE id = ?", first.id), [
+    { state: "RELEASED", reason: "provisioning_timeout" },
+  ]);
+  t.equal(members().at(-1)?.id, first.id, "not on the node that failed it, while another could take it later");
+  await b.register();
+  await b.fetch();
+  await b.send();
+  await pass(20, [a, b, c]);
+  t.match(members().at(-1), { replaces: first.id, node_id: "node-b" });
+});
+
+t.test("below the quorum the attempt ends, and no place is filled", async (t) => {
+  const { world, id, agents, state, members, pass } = await running(t);
+  world.parts.db.prepare("UPDATE jobs SET min_clients = 2 WHERE id = ?").run(id);
+  await pass(42, [agents.a, agents.c]);
+  t.equal(state(), "RECOVERING");
+  t.notOk(members().some(({ replaces }) => replaces !== null));
+});
+
+t.test("a job that its quorum carries runs on when the budget for replacements is spent", async (t) => {
+  const { world, id, agents, state, members, pass } = await running(t);
+  world.parts.db.prepare("UPDATE jobs SET retries_lease_lost = 10 WHERE id = ?").run(id);
+  await pass(60, [agents.a, agents.c]);
+  t.equal(state(), "RUNNING");
+  t.notOk(members().some(({ replaces }) => replaces !== null));
+});
