@@ -119,7 +119,7 @@ program
     const status = await readStatus(openContext(root()));
     if (options.json) print(status);
     else process.stdout.write(renderStatus(status));
-    if (!status.healthy) process.exitCode = 3;
+    if (!status.healthy || status.findings.some(({ severity }) => severity === "fault")) process.exitCode = 3;
   });
 
 program

@@ -3,6 +3,7 @@
  * Not an HTTP route: users, first keys and join tokens are never made over the network.
  */
 import { type Static, Type } from "typebox";
+import type { CoordinatorHealth } from "./coordinator-health.ts";
 import type { ErrorCode } from "./error-catalogue.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -38,6 +39,7 @@ export type ControlReply =
       jobs: Record<string, number>;
       nodes: { node: string; state: string; workers: number }[];
       generation: number;
+      health: CoordinatorHealth;
     }
   | {
       ok: true;

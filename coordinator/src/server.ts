@@ -77,6 +77,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     quotaBytes: bucketQuotaBytes,
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
     maintain: (forS) => core.maintain(forS),
+    health: () => core.health(),
   });
   stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
   return stack.move();

@@ -1,6 +1,10 @@
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
+import { type Finding, findingsOf } from "./decisions/findings.ts";
+import { logOf } from "./log-of.ts";
+import { readCertificates } from "./read-certificates.ts";
+import { readDisks } from "./read-disks.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
@@ -13,15 +17,23 @@ export type ApplianceStatus = {
   parts: PartStatus[];
   /** What the coordinator says of its fleet; null while it does not answer. */
   fleet: Fleet | null;
+  /** What is wrong and what to do, the worst first. */
+  findings: Finding[];
 };
 
-type Fleet = Pick<Extract<ControlReply, { verb: "status" }>, "nodes" | "jobs">;
+type Fleet = Pick<Extract<ControlReply, { verb: "status" }>, "nodes" | "jobs" | "health">;
 
 const FLEET_TIMEOUT_MS = 3_000;
 
-export async function readStatus({ layout, release }: PartContext): Promise<ApplianceStatus> {
+export async function readStatus(context: PartContext): Promise<ApplianceStatus> {
+  const { layout, release } = context;
   const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
   const parts = reply?.parts ?? [];
+  const fleet = reply === null ? null : await readFleet(layout.run("coordinator", "control"));
+  const findings = findingsOf({
+    ...{ parts, health: fleet?.health ?? null, disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
+    logOf: (part) => logOf(context, part),
+  });
   return {
     version: release.version,
     root: layout.root,
@@ -29,14 +41,14 @@ export async function readStatus({ layout, release }: PartContext): Promise<Appl
     running: reply !== null,
     healthy: parts.length > 0 && parts.every((part) => part.phase === "healthy"),
     parts,
-    fleet: reply === null ? null : await readFleet(layout.run("coordinator", "control")),
+    ...{ fleet, findings },
   };
 }
 
 async function readFleet(socket: string): Promise<Fleet | null> {
   try {
-    const { nodes, jobs } = await askCoordinator(socket, { verb: "status" }, FLEET_TIMEOUT_MS);
-    return { nodes, jobs };
+    const { nodes, jobs, health } = await askCoordinator(socket, { verb: "status" }, FLEET_TIMEOUT_MS);
+    return { nodes, jobs, health };
   } catch {
     // Its own line of the table says that it is not healthy.
     return null;
@@ -65,10 +77,7 @@ export function renderStatus(status: ApplianceStatus): string {
       .join("  ")
       .trimEnd(),
   );
-  const failed = status.parts
-    .filter((part) => part.lastExit !== null && part.phase !== "healthy" && !part.isHeld)
-    .map((part) => `${part.name}: last ended with ${part.lastExit ?? ""}`);
-  return `${head}${[...lines, ...failed, ...fleetLines(status.fleet)].join("\n")}\n`;
+  return `${head}${[...lines, ...fleetLines(status.fleet), ...findingLines(status.findings)].join("\n")}\n`;
 }
 
 function fleetLines(fleet: Fleet | null): string[] {
@@ -76,6 +85,17 @@ function fleetLines(fleet: Fleet | null): string[] {
   const nodes = fleet.nodes.map(({ node, state, workers }) => `${node} ${state}, ${workers} workers`);
   const jobs = Object.entries(fleet.jobs).map(([state, count]) => `${count} ${state}`);
   return ["", `nodes  ${nodes.join(" · ") || "none has joined"}`, `jobs   ${jobs.join(" · ") || "none"}`];
+}
+
+function findingLines(findings: readonly Finding[]): string[] {
+  if (findings.length === 0) return ["", "nothing is wrong"];
+  return [
+    "",
+    ...findings.flatMap(({ severity, what, todo }) => [
+      `${severity === "fault" ? "FAULT  " : "warning"}  ${what}`,
+      `         → ${todo}`,
+    ]),
+  ];
 }
 
 function duration(ms: number): string {

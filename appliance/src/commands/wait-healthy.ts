@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
-import { containerName } from "../parts/container-runner.ts";
 import { existsSync, readFileSync } from "node:fs";
+import { logOf } from "./log-of.ts";
 import { readStatus } from "./status.ts";
 
 /** So many crashes in a row are no accident: waiting longer helps nobody. */
@@ -50,12 +50,6 @@ export async function waitHealthy(
     }
     await sleep(250);
   }
-}
-
-/** Docker keeps the logs of containers by itself. */
-function logOf({ config, layout }: PartContext, part: string): string {
-  const file = layout.log(`${part}.log`);
-  return config.containerEngine.kind === "docker" && !existsSync(file) ? `docker logs ${containerName(layout, part)}` : file;
 }
 
 function tailOf(log: string): string {

@@ -83,6 +83,13 @@ export class RecordPump {
     return backlog !== undefined && (backlog.rows > DRAIN_ROWS || this.#parts.now() - backlog.oldest > DRAIN_AGE_MS);
   }
 
+  /** Rows that auditd has not acknowledged, and how long the oldest has waited. */
+  backlog(): { waiting: number; oldestWaitMs: number } {
+    const backlog = this.#backlog.get();
+    if (backlog === undefined) return { waiting: 0, oldestWaitMs: 0 };
+    return { waiting: backlog.rows, oldestWaitMs: Math.max(0, this.#parts.now() - backlog.oldest) };
+  }
+
   /** Resolves when every row there is now was acknowledged, or none can be. */
   async drained(signal: AbortSignal): Promise<void> {
     while (this.#backlog.get() !== undefined && !this.#isHalted && !signal.aborted)

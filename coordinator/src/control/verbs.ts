@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { EventDetail, EventType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventObject } from "@resontech/contracts/audit-event";
+import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
 import { auditedOperation, type FailureOutcome, type OpenOperation } from "../audited-operation.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
@@ -12,6 +13,7 @@ import type { ControlHandler } from "./control-server.ts";
 
 export type ControlDeps = AddUserDeps & {
   kernel: Pick<Kernel, "status">;
+  health: () => Promise<CoordinatorHealth>;
   passwords: RegistryPasswords;
   /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
   joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
@@ -35,7 +37,7 @@ export function controlHandler(deps: ControlDeps): ControlHandler {
 async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<ControlReply> {
   switch (request.verb) {
     case "status":
-      return { ok: true, verb: "status", ...deps.kernel.status() };
+      return { ok: true, verb: "status", ...deps.kernel.status(), health: await deps.health() };
     case "add-user": {
       const added = await addUser(deps, request.username, request.admin);
       return {

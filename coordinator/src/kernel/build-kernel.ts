@@ -74,10 +74,10 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const replacements = new Replacements(db, transitions);
   const submissions = new Submissions(db, transitions);
   const jobViews = new JobViews(db, heartbeats);
-  const fleetViews = new FleetViews(db);
+  const fleetViews = new FleetViews(db, heartbeats);
   return {
     ...{ db, commit, clock, meta, recordOutbox, records, commands, outputs, jobs, members, transitions, nodes, heartbeats },
-    ...{ recordPump, placements, submissions },
+    ...{ recordPump, placements, submissions, fleetViews },
     registry: new Registry({ db, nodes, transitions, heartbeats }),
     desiredSets: new DesiredSets(db, transitions),
     reports: new Reports(db, transitions),

@@ -1,8 +1,10 @@
+import type { NodeHealth } from "@resontech/contracts/coordinator-health";
 import { GPU_CATALOGUE } from "@resontech/contracts/gpu-catalogue";
 import type { WriteHandle } from "../db/open-database.ts";
+import type { Heartbeats } from "../nodes/heartbeats.ts";
 import { priceCents } from "./decisions/placement.ts";
 import type { CatalogueEntry, Kernel, WorkersStats, WorkerView } from "./kernel.ts";
-import type { WorkerRow } from "./rows.ts";
+import type { NodeRow, WorkerRow } from "./rows.ts";
 
 const MIB = 1024 ** 2;
 
@@ -13,8 +15,17 @@ export class FleetViews {
   readonly #workers;
   readonly #jobStates;
   readonly #nodes;
+  readonly #registered;
+  readonly #quarantined;
+  readonly #heartbeats: Heartbeats;
 
-  constructor(db: WriteHandle) {
+  constructor(db: WriteHandle, heartbeats: Heartbeats) {
+    this.#heartbeats = heartbeats;
+    this.#registered = db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state <> 'REVOKED' ORDER BY id");
+    this.#quarantined = db.prepare<[string], { worker: string; reason: string }>(
+      `SELECT id AS worker, coalesce(quarantine_reason, 'unknown') AS reason FROM workers
+       WHERE node_id = ? AND is_present = 1 AND is_quarantined = 1 ORDER BY id`,
+    );
     this.#workers = db.prepare<[], FleetRow>(
       `SELECT workers.*, nodes.state AS node_state, nodes.is_cordoned,
          EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
@@ -49,6 +60,19 @@ export class FleetViews {
         pricePerHourCents: pricePerGpuHourCents,
         online: mine.length,
         free: mine.filter(({ status }) => status === "free").length,
+      };
+    });
+  }
+
+  nodeHealth(): NodeHealth[] {
+    return this.#registered.all().map(({ id, state, is_cordoned, cordon_reason }) => {
+      const beat = this.#heartbeats.last(id);
+      return {
+        ...{ node: id, state, cordonReason: is_cordoned === 1 ? (cordon_reason ?? "by the operator") : null },
+        silentMs: beat?.ageMs ?? null,
+        loopLagMs: beat?.loopLagMs ?? null,
+        diskFreeBytes: beat?.diskFreeBytes ?? null,
+        quarantined: this.#quarantined.all(id),
       };
     });
   }

@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { beginGeneration } from "../audit/begin-generation.ts";
 import { closeOpenOperations } from "../audit/close-open-operations.ts";
@@ -25,6 +26,7 @@ import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-au
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
+import { OwnHealth } from "../own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -62,6 +64,7 @@ export type Core = AsyncDisposable & {
   joinTokens: JoinTokens;
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
+  health(): Promise<CoordinatorHealth>;
   /** False while the bus or the audit log is away, or the log does not take records. */
   isReady(): { bus: boolean; audit: boolean };
   generation: number;
@@ -75,8 +78,15 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const { write: db, read } = opened;
   const commit = new GroupCommit(db);
   stack.defer(() => commit.close());
-  const parts = buildKernel({ db, commit, clock, alarms });
-  const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep: alarms.onClockStep });
+  const health = stack.use(new OwnHealth());
+  const parts = buildKernel({
+    db,
+    commit,
+    clock,
+    alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
+  });
+  const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
+  const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
   await parts.sweeper.giveGrace();
   const authority = await CertificateAuthority.load(config.ca);
@@ -105,8 +115,23 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       planStop(parts, forS, () => {
         for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });
       }),
+    health: () =>
+      health.tell({
+        ...parts,
+        isBusUp: () => link.isUp,
+        isAuditConnected: () => gate.connected,
+        isAuditDraining: () => gate.draining,
+        pingStorage: () => options.store.ping(),
+      }),
     isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function both<T>(first: (value: T) => void, second: (value: T) => void): (value: T) => void {
+  return (value) => {
+    first(value);
+    second(value);
   };
 }
 

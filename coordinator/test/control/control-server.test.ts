@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -10,10 +11,14 @@ import { ApiError } from "../../src/api-error.ts";
 import { type ControlHandler, ControlServer } from "../../src/control/control-server.ts";
 
 const silent = pino({ level: "silent" });
+const HEALTH: CoordinatorHealth = {
+  ...{ loopLagMs: 0, brake: null, plannedStopUntil: null, bus: "up", storage: "ok", clockStep: null, nodes: [] },
+  audit: { state: "ok", waiting: 0, oldestWaitMs: 0 },
+};
 const handle: ControlHandler = async (request) => {
   if (request.verb === "add-user") throw new ApiError("user_exists", "there is a user of this name");
   if (request.verb === "maintenance") throw new Error("/var/lib/secret.db is locked");
-  return { ok: true, verb: "status", jobs: {}, nodes: [], generation: 7 };
+  return { ok: true, verb: "status", jobs: {}, nodes: [], generation: 7, health: HEALTH };
 };
 
 /** In a folder of its own, 0700; a socket's path has room for 107 bytes alone. */

@@ -1,0 +1,235 @@
+/** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
+import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { PartStatus } from "../../supervisor/supervisor.ts";
+
+export type Finding = {
+  /** `fault`: something does not work; `warning`: it works, and will not for long or not as it should. */
+  severity: "fault" | "warning";
+  code: string;
+  what: string;
+  todo: string;
+};
+
+/** A file system and what of the appliance lies on it. */
+export type DiskFacts = {
+  holds: readonly string[];
+  path: string;
+  totalBytes: number;
+  freeBytes: number;
+  totalInodes: number;
+  freeInodes: number;
+};
+
+export type CertificateFacts = { file: string; daysLeft: number };
+
+export type StatusFacts = {
+  parts: readonly PartStatus[];
+  /** Null while the coordinator does not answer. */
+  health: CoordinatorHealth | null;
+  disks: readonly DiskFacts[];
+  certificates: readonly CertificateFacts[];
+  logOf: (part: string) => string;
+};
+
+const GIB = 1024 ** 3;
+/** Nearly full: the smaller of a share and a size, so that neither a small nor a large disk cries for nothing. */
+const LOW = { share: 0.1, bytes: 10 * GIB };
+const FULL = { share: 0.02, bytes: GIB };
+const LOOP_LAG_MS = 1_000;
+const NODE_DISK_LOW_BYTES = 10 * GIB;
+const AUDIT_WAIT_MS = 10_000;
+const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
+const CERTIFICATE_DAYS = 14;
+
+export function findingsOf(facts: StatusFacts): Finding[] {
+  const { parts, health, disks, certificates, logOf } = facts;
+  const found = [
+    ...parts.flatMap((part) => partFinding(part, logOf(part.name)) ?? []),
+    ...(health === null ? [] : [...coordinatorFindings(health), ...health.nodes.flatMap(nodeFindings)]),
+    ...disks.flatMap(diskFindings),
+    ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
+  ];
+  return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
+}
+
+function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, log: string): Finding | null {
+  const at = `the end of ${log}`;
+  if (isHeld) return warning("part_stopped", `${name} was stopped by the operator`, `start it: appliance start ${name}`);
+  switch (phase) {
+    case "healthy":
+      return restarts >= 3
+        ? warning("part_restarts", `${name} has ended ${restarts} times (${lastExit ?? "?"})`, `look at ${at}`)
+        : null;
+    case "unhealthy":
+      return fault("part_silent", `${name} runs and does not answer`, `it is started afresh after a minute; look at ${at}`);
+    case "exited":
+      return fault("part_down", `${name} has ended (${lastExit ?? "?"})`, `it is started again by itself; look at ${at}`);
+    case "idle":
+    case "starting":
+    case "stopping":
+      return warning(
+        "part_not_ready",
+        `${name} is ${phase === "idle" ? "waiting for others" : phase}`,
+        "wait; ask again in a minute",
+      );
+  }
+}
+
+function coordinatorFindings(health: CoordinatorHealth): Finding[] {
+  const { audit, bus, storage, loopLagMs, brake, clockStep, plannedStopUntil } = health;
+  const found: Finding[] = [];
+  if (bus === "down") found.push(fault("bus_down", "the coordinator has lost NATS: no node is heard", "look at part nats"));
+  if (storage === "unavailable")
+    found.push(
+      fault(
+        "storage_down",
+        "the object store does not answer",
+        "look at part s3 and its disk; submissions and uploads fail until then",
+      ),
+    );
+  if (audit.state === "away")
+    found.push(
+      fault(
+        "audit_away",
+        "auditd does not answer: nothing that must be logged is done",
+        "look at part auditd and the disk of the log",
+      ),
+    );
+  if (audit.state === "halted")
+    found.push(
+      fault(
+        "audit_halted",
+        "the audit log has no place for a record: no new work is taken",
+        "keep the log as it is and call the vendor",
+      ),
+    );
+  if (audit.state === "draining")
+    found.push(
+      fault(
+        "audit_draining",
+        "running jobs may end, new ones are refused: the log is behind or its disk nearly full",
+        "make space where the log lies",
+      ),
+    );
+  else if (audit.oldestWaitMs > AUDIT_WAIT_MS)
+    found.push(
+      warning(
+        "audit_behind",
+        `${audit.waiting} records wait for the log, ${seconds(audit.oldestWaitMs)} so far`,
+        "look at auditd and its disk",
+      ),
+    );
+  if (loopLagMs > LOOP_LAG_MS)
+    found.push(
+      warning(
+        "coordinator_slow",
+        `the coordinator was ${seconds(loopLagMs)} late within the last minutes`,
+        "look for what else uses this host's CPU or disk",
+      ),
+    );
+  if (brake !== null)
+    found.push(
+      fault(
+        "nodes_not_judged",
+        `nodes are silent, and none is given up: ${BRAKES[brake] ?? brake}`,
+        "look at this host and its network first, then at the nodes",
+      ),
+    );
+  if (clockStep !== null && clockStep.agoMs < CLOCK_STEP_RECENT_MS)
+    found.push(
+      warning(
+        "clock_set",
+        `the clock was set by ${seconds(clockStep.stepMs)}, ${seconds(clockStep.agoMs)} ago; deadlines have moved along`,
+        "look that time synchronization runs",
+      ),
+    );
+  if (plannedStopUntil !== null)
+    found.push(
+      warning(
+        "planned_stop",
+        `leases are long until ${plannedStopUntil}: a lost node is given up only then`,
+        "when the work is done: appliance start",
+      ),
+    );
+  return found;
+}
+
+const BRAKES: Readonly<Record<string, string>> = {
+  own_lag: "the coordinator itself is late",
+  many_suspect: "too many at once, so the fault is not theirs",
+};
+
+function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFreeBytes }: NodeHealth): Finding[] {
+  const found: Finding[] = [];
+  const silence = silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
+  if (state === "DEAD")
+    found.push(
+      fault(
+        "node_dead",
+        `node ${node}: ${silence}; its jobs went elsewhere`,
+        "look at the node and its network; it comes back by itself",
+      ),
+    );
+  if (state === "SUSPECT")
+    found.push(warning("node_silent", `node ${node}: ${silence}`, "it is given up 40 s after its last beat"));
+  if (cordonReason !== null)
+    found.push(
+      warning(
+        "node_cordoned",
+        `node ${node} takes no work: ${cordonReason}`,
+        `when it is well: appliance join-token ${node}, and let it join again`,
+      ),
+    );
+  for (const { worker, reason } of quarantined)
+    found.push(
+      fault(
+        "worker_quarantined",
+        `worker ${worker} did not prove its release (${reason})`,
+        `look for processes on its device, then let node ${node} join again`,
+      ),
+    );
+  if (diskFreeBytes !== null && diskFreeBytes < NODE_DISK_LOW_BYTES)
+    found.push(
+      warning(
+        "node_disk_low",
+        `node ${node} has ${size(diskFreeBytes)} left for jobs`,
+        "make space where its agent keeps its data",
+      ),
+    );
+  return found;
+}
+
+function diskFindings({ holds, path, totalBytes, freeBytes, totalInodes, freeInodes }: DiskFacts): Finding[] {
+  const what = `${holds.join(", ")} (${path})`;
+  const isBelow = ({ share, bytes }: typeof LOW): boolean => freeBytes < Math.min(totalBytes * share, bytes);
+  const left = `${size(freeBytes)} of ${size(totalBytes)} left for ${what}`;
+  if (isBelow(FULL)) return [fault("disk_full", left, "make space now: what can't be written is refused, nothing is lost")];
+  // Some file systems count no inodes.
+  if (totalInodes > 0 && freeInodes < totalInodes * FULL.share)
+    return [
+      fault("inodes_full", `${freeInodes} of ${totalInodes} files left for ${what}`, "remove files that are not the appliance's"),
+    ];
+  return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
+}
+
+function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | null {
+  if (daysLeft > CERTIFICATE_DAYS) return null;
+  const what = daysLeft <= 0 ? `${file} has expired` : `${file} expires in ${Math.floor(daysLeft)} days`;
+  return (daysLeft <= 0 ? fault : warning)("certificate_expiring", what, "appliance restart renews it");
+}
+
+function fault(code: string, what: string, todo: string): Finding {
+  return { severity: "fault", code, what, todo };
+}
+
+function warning(code: string, what: string, todo: string): Finding {
+  return { severity: "warning", code, what, todo };
+}
+
+function seconds(ms: number): string {
+  return Math.abs(ms) < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+function size(bytes: number): string {
+  return bytes < GIB ? `${Math.floor(bytes / 1024 ** 2)} MiB` : `${(bytes / GIB).toFixed(1)} GiB`;
+}

@@ -1,0 +1,86 @@
+import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import t from "tap";
+import { type DiskFacts, findingsOf, type StatusFacts } from "../../../src/commands/decisions/findings.ts";
+import type { PartStatus } from "../../../src/supervisor/supervisor.ts";
+
+const GIB = 1024 ** 3;
+const part = (change: Partial<PartStatus> = {}): PartStatus => ({
+  ...{ name: "s3", phase: "healthy", sinceMs: 1, restarts: 0, pid: 1, port: 1, version: "1", lastExit: null, isHeld: false },
+  ...change,
+});
+const node = (change: Partial<NodeHealth> = {}): NodeHealth => ({
+  ...{ node: "n1", state: "READY", silentMs: 100, loopLagMs: 1, diskFreeBytes: 100 * GIB, cordonReason: null, quarantined: [] },
+  ...change,
+});
+const calm: CoordinatorHealth = {
+  ...{ loopLagMs: 5, brake: null, plannedStopUntil: null, bus: "up", storage: "ok", clockStep: null, nodes: [node()] },
+  audit: { state: "ok", waiting: 3, oldestWaitMs: 20 },
+};
+const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
+  ...{ holds: ["objects"], path: "/data", totalBytes: 500 * GIB, freeBytes: 200 * GIB, totalInodes: 1e6, freeInodes: 9e5 },
+  ...change,
+});
+const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
+  ...{ parts: [part()], health: calm, disks: [disk()], certificates: [{ file: "a.crt", daysLeft: 300 }] },
+  logOf: (name) => `/log/${name}.log`,
+  ...change,
+});
+const codes = (change: Partial<StatusFacts>) => findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
+const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
+
+t.test("an appliance that is well has nothing to say", async (t) => {
+  t.same(findingsOf(facts()), []);
+  t.same(codes({ health: null }), [], "a part that is down says so itself");
+});
+
+t.test("each thing that can be wrong is named with what to do", async (t) => {
+  const cases: [string, string[]][] = [
+    ["fault part_down", codes({ parts: [part({ phase: "exited", lastExit: "SIGKILL" })] })],
+    ["fault part_silent", codes({ parts: [part({ phase: "unhealthy" })] })],
+    ["warning part_not_ready", codes({ parts: [part({ phase: "starting" })] })],
+    ["warning part_stopped", codes({ parts: [part({ phase: "exited", isHeld: true })] })],
+    ["warning part_restarts", codes({ parts: [part({ restarts: 3, lastExit: "exit 1" })] })],
+    ["fault bus_down", inHealth({ bus: "down" })],
+    ["fault storage_down", inHealth({ storage: "unavailable" })],
+    ["fault audit_away", inHealth({ audit: { ...calm.audit, state: "away" } })],
+    ["fault audit_halted", inHealth({ audit: { ...calm.audit, state: "halted" } })],
+    ["fault audit_draining", inHealth({ audit: { ...calm.audit, state: "draining" } })],
+    ["warning audit_behind", inHealth({ audit: { ...calm.audit, oldestWaitMs: 11_000 } })],
+    ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
+    ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
+    ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
+    ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],
+    ["fault node_dead", inHealth({ nodes: [node({ state: "DEAD", silentMs: null })] })],
+    ["warning node_silent", inHealth({ nodes: [node({ state: "SUSPECT", silentMs: 13_000 })] })],
+    ["warning node_cordoned", inHealth({ nodes: [node({ cordonReason: "it came and went" })] })],
+    ["fault worker_quarantined", inHealth({ nodes: [node({ quarantined: [{ worker: "n1-0", reason: "release_timeout" }] })] })],
+    ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
+    ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],
+    ["warning disk_low", codes({ disks: [disk({ freeBytes: 9 * GIB })] })],
+    ["fault inodes_full", codes({ disks: [disk({ freeInodes: 100 })] })],
+    ["fault certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: -1 }] })],
+    ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 3 }] })],
+  ];
+  for (const [expected, found] of cases) t.same(found, [expected]);
+});
+
+t.test("small disks are judged by their share, and those that count no files by their bytes", async (t) => {
+  t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 3 * GIB })] }), []);
+  t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 1.9 * GIB })] }), ["warning disk_low"]);
+  t.same(codes({ disks: [disk({ totalInodes: 0, freeInodes: 0 })] }), []);
+});
+
+t.test("faults come first, and every line says where to look or what to do", async (t) => {
+  const all = findingsOf(
+    facts({
+      parts: [part({ name: "coordinator", restarts: 4 }), part({ name: "auditd", phase: "exited", lastExit: "exit 1" })],
+      disks: [disk({ freeBytes: GIB / 2 })],
+    }),
+  );
+  t.same(
+    all.map(({ severity }) => severity),
+    ["fault", "fault", "warning"],
+  );
+  t.match(all[0]?.todo, /\/log\/auditd\.log/);
+  t.ok(all.every(({ what, todo }) => what.length > 10 && todo.length > 10));
+});

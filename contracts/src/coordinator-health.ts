@@ -1,0 +1,29 @@
+/** How the coordinator does, as its control socket tells the `appliance` command. Times in milliseconds. */
+
+export type NodeHealth = {
+  node: string;
+  state: string;
+  /** Since its last beat; null when it was not heard since the coordinator started. */
+  silentMs: number | null;
+  loopLagMs: number | null;
+  diskFreeBytes: number | null;
+  /** Why it takes no new work; null when it does. */
+  cordonReason: string | null;
+  quarantined: { worker: string; reason: string }[];
+};
+
+export type CoordinatorHealth = {
+  /** Longest that a turn of the event loop was late within the last minute. */
+  loopLagMs: number;
+  /** Why nobody is declared dead although somebody is silent; null = nobody is, or they would be. */
+  brake: string | null;
+  /** Leases live until then for a planned stop, RFC 3339; null outside of one. */
+  plannedStopUntil: string | null;
+  bus: "up" | "down";
+  /** `halted`: a record has no place in the log, no new work is taken; `draining`: the log's disk is nearly full, or it is far behind. */
+  audit: { state: "ok" | "away" | "draining" | "halted"; waiting: number; oldestWaitMs: number };
+  storage: "ok" | "unavailable";
+  /** The last time that the wall clock was set, since the start. */
+  clockStep: { stepMs: number; agoMs: number } | null;
+  nodes: NodeHealth[];
+};

@@ -1,0 +1,87 @@
+/**
+ * A node that sleeps: its agent is frozen (SIGSTOP) for a minute during a real federated job, as a suspended machine would freeze it. The
+ * members' own PID 1 must have ended them before the server takes their place for free; the thawed agent must let go of everything before
+ * anything new starts; the job goes on from its last committed round.
+ *
+ * `npm run prove -- frozen-agent [RUNS]` (3 unless said)
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import { verifyAudit } from "../dev/verify-audit.ts";
+import { Api } from "./appliance/api.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { readRecord } from "./jobs/record.ts";
+import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { isRunningProcess } from "./measure/is-running-process.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const FROZEN_MS = 60_000;
+const JOB_LIMIT_MS = 300_000;
+/** KERNEL "Leases": all dead by then, counted from the last beat that was answered, which was before the freeze. */
+const DEAD_BY_S = 38;
+const LOOK_MS = 50;
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const runs = Number(args[0] ?? 3);
+  await using installed = await ProofAppliance.install(progress);
+  const { appliance, bundle } = installed;
+  const jobs = await RecordedJobs.open(appliance, installed.folder("frozen"));
+  const api = new Api(appliance);
+  const results = [];
+  try {
+    for (let run = 0; run < runs; run += 1) {
+      const job = await jobs.submit(`frozen-${run}`, { rounds: 5, ticks: 16 });
+      await jobs.untilCommitted(job, 1);
+      const agent = appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0;
+      const members = jobs.containers();
+      process.kill(agent, "SIGSTOP");
+      const from = Date.now();
+      const since = (): number => Math.round((Date.now() - from) / 100) / 10;
+      while (members.some(({ pid }) => isRunningProcess(pid)) && Date.now() - from < FROZEN_MS) await sleep(LOOK_MS);
+      const deadAfterS = since();
+      await jobs.until(`the fences of ${job}`, (db) => fencedOf(db, job) === members.length, FROZEN_MS);
+      const fencedAfterS = since();
+      await sleep(Math.max(0, from + FROZEN_MS - Date.now()));
+      process.kill(agent, "SIGCONT");
+      const task = await api.untilEnded(job, JOB_LIMIT_MS);
+      const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
+      const resumedAt = attempts.at(-1)?.startRound ?? 0;
+      const result = {
+        deadAfterS,
+        fencedAfterS,
+        state: task.status,
+        attempt: task.detail.attempt,
+        resumedAt,
+        overlaps,
+        wrongModels,
+      };
+      results.push(result);
+      progress(
+        `members dead after ${deadAfterS} s, fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
+      );
+    }
+    const left = await untilNothingIsLeft(appliance);
+    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
+    const ok =
+      results.every(
+        (one) =>
+          one.deadAfterS <= DEAD_BY_S &&
+          one.fencedAfterS > one.deadAfterS &&
+          one.state === "FINISHED" &&
+          one.attempt === 2 &&
+          one.resumedAt >= 2 &&
+          one.overlaps.length === 0 &&
+          one.wrongModels.length === 0,
+      ) &&
+      left.length === 0 &&
+      audit["SIGNATURE"] === "PASS" &&
+      audit["INTEGRITY"] === "PASS";
+    return { ok, figures: { runs: results, left, audit } };
+  } finally {
+    api.close();
+  }
+}
+
+function fencedOf(db: ReturnType<RecordedJobs["open"]>, job: string): number {
+  return db.prepare<[string], number>("SELECT count(*) FROM members WHERE job_id = ? AND state = 'FENCED'").pluck().get(job) ?? 0;
+}
