@@ -202,6 +202,12 @@ export const EVENT_CATALOGUE = {
     Type.Object({ quota_bytes: Type.Optional(Count) }, closed),
   ),
   "data.bucket.read": fact("bucket", "A bucket's name and address were read.", NoDetail),
+  "data.versions.collect": operation(
+    "bucket",
+    "Old versions that no living job needs were removed.",
+    Type.Object({ versions: Type.Optional(Count), bytes: Type.Optional(Count) }, closed),
+    { maxOpenMs: HOUR },
+  ),
   "data.bucket.usage": fact("bucket", "A bucket's usage was read.", NoDetail),
   "data.upload.init": operation(
     "object",

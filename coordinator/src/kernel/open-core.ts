@@ -30,6 +30,7 @@ import { OwnHealth } from "../own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { VersionCollector } from "../storage/version-collector.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
 import { SteadyClock } from "./clock.ts";
@@ -99,7 +100,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
   await uploads.recover();
   const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
-  const timers = startTimers(options, parts, bus, clockSteps);
+  const collector = new VersionCollector({
+    ...{ db, commit, gate, store: options.store, now: () => clock.now() },
+    record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    onError: (error) => alarms.onError(error, "old versions"),
+  });
+  const timers = startTimers(options, parts, bus, { clockSteps, collector });
   stack.defer(() => timers[Symbol.asyncDispose]());
 
   const joinTokens = new JoinTokens({
@@ -196,7 +202,7 @@ function startTimers(
   { store, alarms }: CoreOptions,
   parts: KernelParts,
   bus: NatsConnection,
-  clockSteps: ClockSteps,
+  { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
 ): AsyncDisposable {
   const { clock, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
   const abort = new AbortController();
@@ -227,6 +233,7 @@ function startTimers(
     scheduler.kick();
   }, COMPARE_MS);
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
+  collector.run(abort.signal);
   clockSteps.run(abort.signal, (error) => alarms.onError(error, "clock"));
   pump();
   inStore.kick();
@@ -237,7 +244,7 @@ function startTimers(
       clearInterval(compare);
       commit.listeners.delete(pump);
       await sweeping;
-      await Promise.all([hints.idle(), inStore.idle(), scheduler.idle()]);
+      await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
+import type { StoredVersion } from "./decisions/collectable.ts";
 import { childNodes, childText, escapeXml, parseDocument } from "./decisions/s3-xml.ts";
 import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-transport.ts";
 
@@ -16,6 +17,8 @@ export interface ObjectStore {
   /** Current versions under a prefix, by key in code unit order. @throws TooManyObjectsError above `limit`. */
   list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]>;
   usage(bucket: string): Promise<BucketUsage>;
+  /** Every version and delete marker, in pages, by key. */
+  versions(bucket: string): AsyncIterable<StoredVersion[]>;
   /** Null when there is no such object (or version). */
   stat(bucket: string, key: string, versionId?: string): Promise<ObjectVersion | null>;
   /** Bytes `start` … `end` (both included) of one version. */
@@ -83,6 +86,21 @@ export class S3ObjectStore implements ObjectStore {
       }
     }
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async *versions(bucket: string): AsyncGenerator<StoredVersion[]> {
+    for await (const page of this.#versionDocuments(bucket, "")) {
+      const read = (name: string, isMarker: boolean): StoredVersion[] =>
+        childNodes(page, name).map((node) => ({
+          ...versionOf(node),
+          ...{
+            isMarker,
+            isLatest: childText(node, "IsLatest") === "true",
+            modifiedAt: Date.parse(childText(node, "LastModified")),
+          },
+        }));
+      yield [...read("Version", false), ...read("DeleteMarker", true)];
+    }
   }
 
   async usage(bucket: string): Promise<BucketUsage> {
@@ -233,6 +251,14 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async *#versionPages(bucket: string, prefix: string): AsyncGenerator<{ version: ObjectVersion; isLatest: boolean }[]> {
+    for await (const page of this.#versionDocuments(bucket, prefix))
+      yield childNodes(page, "Version").map((node) => ({
+        isLatest: childText(node, "IsLatest") === "true",
+        version: versionOf(node),
+      }));
+  }
+
+  async *#versionDocuments(bucket: string, prefix: string): AsyncGenerator<ReturnType<typeof parseDocument>> {
     let marker: Record<string, string> | null = {};
     while (marker !== null) {
       const { body } = await this.#s3.send({
@@ -241,15 +267,7 @@ export class S3ObjectStore implements ObjectStore {
         query: { versions: "", prefix, "max-keys": PAGE, ...marker },
       });
       const result = parseDocument(body.toString("utf8"), "ListVersionsResult");
-      yield childNodes(result, "Version").map((node) => ({
-        isLatest: childText(node, "IsLatest") === "true",
-        version: {
-          key: childText(node, "Key"),
-          versionId: childText(node, "VersionId"),
-          sizeBytes: Number(childText(node, "Size")),
-          etag: unquote(childText(node, "ETag")),
-        },
-      }));
+      yield result;
       marker =
         childText(result, "IsTruncated") === "true"
           ? { "key-marker": childText(result, "NextKeyMarker"), "version-id-marker": childText(result, "NextVersionIdMarker") }
@@ -275,6 +293,16 @@ export class S3ObjectStore implements ObjectStore {
       throw error;
     }
   }
+}
+
+/** A delete marker has neither size nor ETag. */
+function versionOf(node: Parameters<typeof childText>[0]): ObjectVersion {
+  return {
+    key: childText(node, "Key"),
+    versionId: childText(node, "VersionId"),
+    sizeBytes: Number(childText(node, "Size")),
+    etag: unquote(childText(node, "ETag")),
+  };
 }
 
 function headerOf(value: string | string[] | undefined): string {

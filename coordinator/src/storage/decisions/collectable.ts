@@ -1,0 +1,48 @@
+/** Which old versions of a bucket's objects nobody needs any more. Pure. */
+
+export type StoredVersion = {
+  key: string;
+  versionId: string;
+  /** 0 for a delete marker. */
+  sizeBytes: number;
+  isLatest: boolean;
+  isMarker: boolean;
+  /** Unix milliseconds. */
+  modifiedAt: number;
+};
+
+export type VersionRef = { key: string; versionId: string };
+
+/**
+ * Versions that are no longer the current one, have not been for `keptMs`, and that no living job reads; and delete markers that hide nothing
+ * any more.
+ *
+ * @param versions all of one key or of several, in any order
+ * @param needed those that living jobs read
+ */
+export function collectable(
+  versions: readonly StoredVersion[],
+  needed: readonly VersionRef[],
+  keptMs: number,
+  now: number,
+): StoredVersion[] {
+  const isNeeded = new Set(needed.map(({ key, versionId }) => refOf(key, versionId)));
+  return [...Map.groupBy(versions, ({ key }) => key).values()].flatMap((ofKey) => {
+    const newestFirst = ofKey.toSorted((a, b) => Number(b.isLatest) - Number(a.isLatest) || b.modifiedAt - a.modifiedAt);
+    const old = newestFirst.filter((version, at) => {
+      const successor = newestFirst[at - 1];
+      // It was current until the next newer one came.
+      return (
+        successor !== undefined && now - successor.modifiedAt >= keptMs && !isNeeded.has(refOf(version.key, version.versionId))
+      );
+    });
+    const [latest] = newestFirst;
+    const hidesNothing = latest?.isMarker === true && old.length === newestFirst.length - 1 && now - latest.modifiedAt >= keptMs;
+    // The marker goes last: without it the newest version that is still there would be current again.
+    return hidesNothing ? [...old, latest] : old;
+  });
+}
+
+function refOf(key: string, versionId: string): string {
+  return `${versionId} ${key}`;
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import type { AuditGate, RecordEvent } from "../audit-ports.ts";
+import { auditedOperation } from "../audited-operation.ts";
+import { KERNEL_ACTOR } from "../audit/kernel-records.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { collectable, type StoredVersion, type VersionRef } from "./decisions/collectable.ts";
+import type { ObjectStore } from "./object-store.ts";
+import { S3UnavailableError } from "./s3-transport.ts";
+
+/** A version that was overwritten or deleted can be brought back for so long; a task that is just being judged has its inputs meanwhile. */
+const KEPT_MS = 3_600_000;
+const EVERY_MS = 15 * 60_000;
+/** Of one bucket in one go; what is left waits for the next. */
+const MAX_VERSIONS = 10_000;
+
+export type CollectorParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  gate: AuditGate;
+  record: RecordEvent;
+  store: Pick<ObjectStore, "versions" | "remove">;
+  now: () => number;
+  onError: (error: unknown) => void;
+};
+
+export type Collected = { bucket: string; versions: number; bytes: number };
+
+/** Old versions count in a bucket's quota; those that no living job needs are removed, and what was removed stands in the log. */
+export class VersionCollector {
+  readonly #parts: CollectorParts;
+  #running: Promise<unknown> | null = null;
+
+  constructor(parts: CollectorParts) {
+    this.#parts = parts;
+  }
+
+  /** Until aborted. */
+  run(signal: AbortSignal): void {
+    const timer = setInterval(() => {
+      this.#running ??= this.collect()
+        .catch(this.#parts.onError)
+        .finally(() => {
+          this.#running = null;
+        });
+    }, EVERY_MS);
+    signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** @returns what was removed, bucket by bucket; a bucket with nothing to remove is left out */
+  async collect(keptMs: number = KEPT_MS): Promise<Collected[]> {
+    const { db, onError } = this.#parts;
+    const buckets = db.prepare<[], { name: string; owner_id: string }>("SELECT name, owner_id FROM buckets ORDER BY name").all();
+    const collected: Collected[] = [];
+    for (const { name, owner_id: owner } of buckets) {
+      try {
+        const found = await this.#collectBucket(name, owner, keptMs);
+        if (found.versions > 0) collected.push(found);
+      } catch (error) {
+        // The next round looks again.
+        onError(error);
+      }
+    }
+    return collected;
+  }
+
+  async #collectBucket(bucket: string, owner: string, keptMs: number): Promise<Collected> {
+    const { store, now } = this.#parts;
+    const listed: StoredVersion[] = [];
+    for await (const page of store.versions(bucket)) listed.push(...page);
+    const old = collectable(listed, this.#needed(bucket), keptMs, now()).slice(0, MAX_VERSIONS);
+    const bytes = old.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (old.length > 0) await this.#remove(bucket, owner, old, bytes);
+    return { bucket, versions: old.length, bytes };
+  }
+
+  async #remove(bucket: string, owner: string, old: readonly StoredVersion[], bytes: number): Promise<void> {
+    const draft = {
+      ...({ type: "data.versions.collect", op: randomUUID(), actor: KERNEL_ACTOR } as const),
+      object: { kind: "bucket", id: owner } as const,
+      detail: { versions: old.length, bytes },
+    };
+    await auditedOperation(this.#parts, draft, [], failure, async () => {
+      for (const { key, versionId } of old) {
+        // A task that was accepted meanwhile keeps what it reads.
+        if (!this.#needed(bucket).some((ref) => ref.key === key && ref.versionId === versionId))
+          await this.#parts.store.remove(bucket, key, versionId);
+      }
+    });
+  }
+
+  /** Inputs of living jobs, and models that their next attempt would go on from. */
+  #needed(bucket: string): VersionRef[] {
+    return this.#parts.db
+      .prepare<[{ bucket: string }], VersionRef>(
+        `SELECT key, version_id AS versionId FROM job_inputs JOIN jobs ON jobs.id = job_id WHERE bucket = @bucket AND ended_at IS NULL
+         UNION SELECT uploads.key, version_id FROM uploads JOIN jobs ON jobs.id = job_id
+           WHERE uploads.bucket = @bucket AND jobs.ended_at IS NULL AND version_id IS NOT NULL`,
+      )
+      .all({ bucket });
+  }
+}
+
+function failure(error: unknown): { phase: "failed"; code: string } {
+  return { phase: "failed", code: error instanceof S3UnavailableError ? "storage_unavailable" : "internal_error" };
+}

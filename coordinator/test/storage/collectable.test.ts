@@ -1,0 +1,31 @@
+import t from "tap";
+import { collectable, type StoredVersion } from "../../src/storage/decisions/collectable.ts";
+
+const NOW = 1_000_000;
+const version = (key: string, versionId: string, modifiedAt: number, change: Partial<StoredVersion> = {}): StoredVersion => ({
+  ...{ key, versionId, modifiedAt, sizeBytes: 10, isLatest: false, isMarker: false },
+  ...change,
+});
+const ids = (versions: StoredVersion[], needed: { key: string; versionId: string }[] = []) =>
+  collectable(versions, needed, 1_000, NOW).map(({ versionId }) => versionId);
+
+t.test("an overwritten version goes once it was not the current one for long enough", async (t) => {
+  const latest = (modifiedAt: number) => version("a", "v2", modifiedAt, { isLatest: true });
+  t.same(ids([version("a", "v1", 0), latest(NOW - 1_000)]), ["v1"]);
+  t.same(ids([version("a", "v1", 0), latest(NOW - 999)]), [], "however old it is itself");
+  t.same(ids([latest(0)]), [], "the current one stays");
+  t.same(ids([version("b", "v1", 0, { isLatest: true }), latest(NOW)]), [], "each key by itself");
+});
+
+t.test("what a living job reads stays, and goes when the job has ended", async (t) => {
+  const versions = [version("a", "v1", 0), version("a", "v2", 10), version("a", "v3", 20, { isLatest: true })];
+  t.same(ids(versions, [{ key: "a", versionId: "v1" }]), ["v2"]);
+  t.same(ids(versions, [{ key: "b", versionId: "v1" }]).sort(), ["v1", "v2"], "of another key");
+});
+
+t.test("a deleted object goes whole, its marker last; while a job reads it the marker hides it still", async (t) => {
+  const versions = [version("a", "v1", 0), version("a", "m", 10, { isLatest: true, isMarker: true, sizeBytes: 0 })];
+  t.same(ids(versions), ["v1", "m"]);
+  t.same(ids(versions, [{ key: "a", versionId: "v1" }]), []);
+  t.same(ids([{ ...versions[0]! }, { ...versions[1]!, modifiedAt: NOW }]), [], "just deleted: it can be brought back");
+});
