@@ -1,6 +1,6 @@
 """Submits the dialling job on two sites and follows it: through the public `resontech` client, unmodified.
 
-usage: submit.py DIAL_JSON  →  the last JSON line has `state` and `found`, what each site's training told
+usage: submit.py DIAL_JSON WORKER,WORKER  →  the last JSON line has `state` and `found`, what each site's training told
 """
 
 import json
@@ -37,8 +37,7 @@ job = sdk.rt_submit(
     shards_dir=str(shards),
     training=TrainingConfig(),
     federation=FederationConfig(num_rounds=1, min_clients=2),
-    gpu_models=["cpu"],
-    max_price_per_gpu_hour=1.0,
+    worker_ids=sys.argv[2].split(","),
 )
 while not (state := sdk.jobs.get(job.id).state).is_terminal:
     time.sleep(0.5)

@@ -18,7 +18,7 @@ import {
 } from "./bridge-identity.ts";
 import { Refusals } from "./refusals.ts";
 import type { Endpoint } from "./server-bridge.ts";
-import { splice } from "./splice.ts";
+import { breakOff, splice } from "./splice.ts";
 
 const RETRY_MS = 200;
 
@@ -111,7 +111,7 @@ export class ClientBridge {
       (error: unknown) => {
         const { code, message } = error as NodeJS.ErrnoException;
         this.#parts.log.debug({ attempt: this.#parts.attempt, why: code ?? message }, "a job's server is not reached");
-        socket.destroy();
+        breakOff(socket);
       },
     );
   }
