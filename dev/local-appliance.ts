@@ -51,18 +51,19 @@ export type InstallOptions = {
   /** Added to the default perimeter and loopback ports, so that two appliances can share a machine. */
   portOffset: number;
   cpuWorkers?: number;
-  /** Where other machines reach it, and the name that they call it by. @default 127.0.0.1, "localhost" */
-  address?: string;
+  /** Where other machines reach it, and the name that they call it by. @default localhost at 127.0.0.1 */
+  perimeter?: { name: string; address: string };
 };
 
+const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
+
 /** What install.sh is told on a developer's machine. */
-export function installFlags({ instance, root, portOffset, cpuWorkers, address }: InstallOptions): string[] {
+export function installFlags({ instance, root, portOffset, cpuWorkers, perimeter = LOOPBACK }: InstallOptions): string[] {
   const ports = { api: 8000, s3: 3900, registry: 5000, nats: 4222, keycloak: 8443, "keycloak-management": 9000, postgres: 5433 };
   const values = {
     root,
     instance,
-    name: address ?? "localhost",
-    address: address ?? "127.0.0.1",
+    ...perimeter,
     // Below the ports that kernels give to clients.
     "job-ports": `${29_000 + portOffset / 10}-${29_099 + portOffset / 10}`,
     customer: "example",

@@ -68,11 +68,11 @@ export class Workstation {
     return await runChild("podman", this.#args(script), { env: this.#environment(), quiet: true });
   }
 
-  /** Submits, follows and downloads; calls `onProgress` with a line for a person at each change. */
-  async submit(onProgress: (line: string) => void): Promise<JobOutcome> {
+  /** Submits, follows and downloads; calls `onProgress` with a line for a person at each change. `more` are the script's own options. */
+  async submit(onProgress: (line: string) => void, more: readonly string[] = []): Promise<JobOutcome> {
     const outcome: JobOutcome = { id: "", state: "UNKNOWN", seconds: 0, accuracyByRound: [] };
     const from = Date.now();
-    await this.#follow(["/example/submit.py", "--shards", "/work/shards", "--out", "/work"], (line) => {
+    await this.#follow(["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...more], (line) => {
       const event = parse(line);
       if (event === null) {
         if (line.trim() !== "") onProgress(line);

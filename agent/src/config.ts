@@ -10,7 +10,11 @@ export class ConfigInvalidError extends Error {
 /** @throws ConfigInvalidError */
 export function loadConfig(file: string): AgentConfig {
   const value = Value.Default(AgentConfig, parse(file));
-  if (Value.Check(AgentConfig, value)) return Object.freeze(value);
+  if (Value.Check(AgentConfig, value)) {
+    const { from, to } = value.jobPorts;
+    if (from > to) throw new ConfigInvalidError(`${file}: /jobPorts from ${from} is above to ${to}`);
+    return Object.freeze(value);
+  }
   const first = Value.Errors(AgentConfig, value)[0];
   throw new ConfigInvalidError(`${file}: ${first?.instancePath || "/"} ${first?.message ?? "is no agent configuration"}`);
 }

@@ -1,6 +1,6 @@
 """Submit the digits job, follow it, fetch its model: all through the public `resontech` client, 0.3.0 or 0.2.1.
 
-usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N] [--detach]
+usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N] [--workers ID,ID] [--detach]
 
 The environment is the `[sdk quickstart]` block of the appliance's `data/credentials.txt`. Prints one JSON object a line; the last has
 `state` and `accuracyByRound`, and DIR/checkpoint.pt is the trained global model. With `--detach` it ends once the job is accepted.
@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default=time.strftime("digits-%Y%m%d-%H%M%S"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--workers", type=lambda text: text.split(","), help="one for each shard, in its order; else the server chooses")
     parser.add_argument("--detach", action="store_true")
     arguments = parser.parse_args()
 
@@ -47,7 +48,7 @@ def main() -> int:
         shards_dir=str(arguments.shards),
         training=TrainingConfig(local_epochs=3, batch_size=32, learning_rate=0.05),
         federation=FederationConfig(num_rounds=arguments.rounds, min_clients=sites, job_name=arguments.name),
-        **worker_selection(sdk),
+        **worker_selection(sdk, arguments.workers),
     )
     tell(id=job.id, state=job.state.value)
     if arguments.detach:
@@ -70,8 +71,10 @@ def workspace_of(name: str) -> str:
     return f"jobs/{''.join(kept) or 'job'}/"
 
 
-def worker_selection(sdk: ResonTech) -> dict:
-    """0.3.0 wants models and a price; 0.2.1 knows neither."""
+def worker_selection(sdk: ResonTech, workers) -> dict:
+    """0.3.0 wants models and a price unless workers are named; 0.2.1 knows neither."""
+    if workers is not None:
+        return {"worker_ids": workers}
     if "gpu_models" in inspect.signature(sdk.rt_submit).parameters:
         return {"gpu_models": ["cpu"], "max_price_per_gpu_hour": 1.00}
     return {"auto_select_workers": True}

@@ -1,7 +1,14 @@
 /** An appliance of its own for one proof: built from this tree, installed as a customer would, removed at the end whatever happens. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { buildBundle, type BundleSummary, LocalAppliance, reachableRoot, repository } from "../../dev/local-appliance.ts";
+import {
+  buildBundle,
+  type BundleSummary,
+  type InstallOptions,
+  LocalAppliance,
+  reachableRoot,
+  repository,
+} from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
 
 /** Two proofs at once would share one root; the installer's own lock refuses the second. */
@@ -27,18 +34,26 @@ export class ProofAppliance implements AsyncDisposable {
     chmodSync(this.#work, 0o755);
   }
 
-  /** @param built a bundle of this tree, when it is there already */
-  static async install(progress: (line: string) => void, built?: BundleSummary): Promise<ProofAppliance> {
+  /**
+   * @param built a bundle of this tree, when it is there already
+   * @param change what this proof needs otherwise
+   */
+  static async install(
+    progress: (line: string) => void,
+    built?: BundleSummary,
+    change: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> = {},
+  ): Promise<ProofAppliance> {
+    const options = { ...OPTIONS, ...change };
     mkdirSync(join(repository, ".cache"), { recursive: true });
     if (built === undefined) progress("building the bundle");
     const bundle = built ?? (await buildBundle());
-    if (existsSync(join(OPTIONS.root, "journal"))) {
+    if (existsSync(join(options.root, "journal"))) {
       progress("removing what an earlier run left");
-      await (await LocalAppliance.install(bundle.bundle, OPTIONS)).uninstall();
+      await (await LocalAppliance.install(bundle.bundle, options)).uninstall();
     }
-    progress(`installing below ${OPTIONS.root}`);
+    progress(`installing below ${options.root}`);
     const from = Date.now();
-    const appliance = await LocalAppliance.install(bundle.bundle, OPTIONS);
+    const appliance = await LocalAppliance.install(bundle.bundle, options);
     return new ProofAppliance(appliance, bundle, (Date.now() - from) / 1000);
   }
 

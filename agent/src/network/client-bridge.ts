@@ -18,7 +18,7 @@ import {
 } from "./bridge-identity.ts";
 import { Refusals } from "./refusals.ts";
 import type { Endpoint } from "./server-bridge.ts";
-import { splice } from "./splice.ts";
+import { breakOff, splice } from "./splice.ts";
 
 const RETRY_MS = 200;
 
@@ -111,7 +111,7 @@ export class ClientBridge {
       (error: unknown) => {
         const { code, message } = error as NodeJS.ErrnoException;
         this.#parts.log.debug({ attempt: this.#parts.attempt, why: code ?? message }, "a job's server is not reached");
-        socket.destroy();
+        breakOff(socket);
       },
     );
   }
@@ -124,9 +124,11 @@ export class ClientBridge {
     const { identity } = this.#parts;
     const { host, port, peer } = this.#far;
     const far = connect({
-      ...{ host, port, servername: peer.node, minVersion: "TLSv1.3", allowHalfOpen: true, ...KEEP_ALIVE },
+      ...{ host, port, servername: peer.node, minVersion: "TLSv1.3", allowHalfOpen: true },
       ...{ cert: identity.certPem, key: identity.keyPem, ca: identity.rootCertPem },
     });
+    // TLS takes these not as options.
+    far.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE.keepAliveInitialDelay);
     const giveUp = (why: string) => (): void => void far.destroy(new Error(why));
     const late = setTimeout(giveUp("the server's agent did not answer in time"), BRIDGE_SETUP_MS);
     const onClosing = giveUp("the bridge is closed");

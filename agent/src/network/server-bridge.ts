@@ -18,7 +18,7 @@ import { Refusals } from "./refusals.ts";
 import { splice } from "./splice.ts";
 
 /** Peers of one address that have yet to say who they are. */
-const MAX_STRANGERS = 32;
+const MAX_STRANGERS = 64;
 
 export type Endpoint = { host: string; port: number };
 
@@ -54,7 +54,6 @@ export class ServerBridge {
       rejectUnauthorized: true,
       minVersion: "TLSv1.3",
       handshakeTimeout: BRIDGE_SETUP_MS,
-      allowHalfOpen: true,
       ...KEEP_ALIVE,
     });
     this.#server.on("connection", (socket: Socket) => this.#greet(socket));
@@ -107,7 +106,9 @@ export class ServerBridge {
     for (const stranger of this.#strangers.keys())
       if (stranger.remoteAddress === socket.remoteAddress && stranger.remotePort === socket.remotePort)
         this.#strangers.delete(stranger);
-    // Without one a peer that hangs up would end this process.
+    // Only from here on: a stranger that ends its side is gone.
+    socket.allowHalfOpen = true;
+    // Without a listener a peer that hangs up would end this process.
     socket.on("error", () => undefined);
     const certificate = certificateSha256(socket) ?? "";
     const why = !this.#admitted.has(certificate)

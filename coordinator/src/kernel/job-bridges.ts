@@ -9,33 +9,31 @@ type PortRow = { bridge_node: string; bridge_port: number };
 export class JobBridges {
   readonly #used;
   readonly #node;
-  readonly #servedBeyond;
+  readonly #home;
 
   constructor(db: WriteHandle) {
     // An agent gives the port back with its server, which may be later than the attempt's end.
     this.#used = db.prepare<[], PortRow>(
-      `SELECT bridge_node, bridge_port FROM attempts WHERE bridge_port IS NOT NULL AND (ended_at IS NULL OR EXISTS (
-         SELECT 1 FROM members WHERE attempt_id = attempts.id AND role = 'server' AND state NOT IN ('RELEASED', 'QUARANTINED')))`,
+      `SELECT bridge_node, bridge_port FROM attempts WHERE ended_at IS NULL AND bridge_port IS NOT NULL
+       UNION SELECT bridge_node, bridge_port FROM members JOIN attempts ON attempts.id = attempt_id
+       WHERE role = 'server' AND state NOT IN ('RELEASED', 'QUARANTINED') AND bridge_port IS NOT NULL`,
     );
     this.#node = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
-    this.#servedBeyond = db
-      .prepare<[string], string>(
-        `SELECT DISTINCT bridge_node FROM attempts JOIN members ON members.attempt_id = attempts.id
-         WHERE bridge_port IS NOT NULL AND attempts.ended_at IS NULL AND members.node_id = ? AND bridge_node <> members.node_id`,
-      )
-      .pluck();
+    this.#home = db.prepare<[string], string | null>("SELECT bridge_node FROM attempts WHERE id = ?").pluck();
   }
 
   /** How many more attempts a node can serve to others, by node. */
   freePorts(nodes: readonly NodeRow[]): Map<string, number> {
     const used = Map.groupBy(this.#used.all(), ({ bridge_node }) => bridge_node);
-    return new Map(nodes.map((node) => [node.id, Math.max(0, portsOf(node).length - (used.get(node.id)?.length ?? 0))]));
+    return new Map(nodes.map((node) => [node.id, Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0))]));
   }
 
   /** The lowest port of the node that no attempt uses; null when there is none. */
   freePort(node: NodeRow): number | null {
     const used = new Set(this.#used.all().flatMap((row) => (row.bridge_node === node.id ? [row.bridge_port] : [])));
-    return portsOf(node).find((port) => !used.has(port)) ?? null;
+    const from = node.bridge_port_from ?? 0;
+    for (let port = from; port < from + portCount(node); port++) if (!used.has(port)) return port;
+    return null;
   }
 
   /** What a member's agent must know; null for one that needs no bridge. */
@@ -51,9 +49,10 @@ export class JobBridges {
     return member.node_id === home || host === null ? null : { kind: "dial", host, port, peer: this.#peer(home) };
   }
 
-  /** Nodes whose agents admit this one for a living attempt. */
-  homesOf(nodeId: string): string[] {
-    return this.#servedBeyond.all(nodeId);
+  /** The node whose agent lets the member's node through to its server; null when that is its own, or there is no bridge. */
+  homeOf(member: MemberRow): string | null {
+    const home = this.#home.get(member.attempt_id) ?? null;
+    return home === member.node_id ? null : home;
   }
 
   #peer(node: string): BridgePeer {
@@ -61,7 +60,6 @@ export class JobBridges {
   }
 }
 
-function portsOf({ bridge_address, bridge_port_from: from, bridge_port_to: to }: NodeRow): number[] {
-  if (bridge_address === null || from === null || to === null) return [];
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+function portCount({ bridge_address, bridge_port_from: from, bridge_port_to: to }: NodeRow): number {
+  return bridge_address === null || from === null || to === null ? 0 : Math.max(0, to - from + 1);
 }

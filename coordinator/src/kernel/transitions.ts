@@ -311,11 +311,13 @@ export class Transitions {
       case "begin-use":
         members.beginUse(member.id, now);
         return;
-      case "end-use":
+      case "end-use": {
         members.endUse(member.id, now);
-        // Its server's agent lets its node through no longer.
-        for (const node of bridges.homesOf(member.node_id)) commands.desiredChanged(node);
+        // The agent of its server's node lets it through no longer.
+        const home = bridges.homeOf(member);
+        if (home !== null) commands.desiredChanged(home);
         return;
+      }
       case "revoke-fence": {
         members.replaceFence(member, { generation: meta.number("generation"), counter: member.counter + 1 }, now);
         members.note(member.id, { desired: "stop", stop_reason: member.stop_reason ?? member.reason ?? "attempt_ended" });

@@ -1,0 +1,197 @@
+/**
+ * One appliance and a second node, in a network namespace of its own with a container engine of its own: the digits job on one and over
+ * both, the same through a kill -9 of both agents, and a job that looks for a way out of its network on either node.
+ *
+ * `npm run prove -- two-nodes`
+ */
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import Database from "better-sqlite3";
+import { HostsEntry } from "../dev/hosts-entry.ts";
+import { leftovers, untilNothingIsLeft } from "../dev/leftovers.ts";
+import { NetworkNamespace } from "../dev/network-namespace.ts";
+import { SecondNode } from "../dev/second-node.ts";
+import type { JobOutcome } from "../dev/workstation.ts";
+import { Api } from "./appliance/api.ts";
+import { readJobTimes } from "./appliance/job-times.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { quantile } from "./measure/statistics.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const HOME = "proof-node";
+const NODE = "other-node";
+const SPREAD = [`${HOME}-0`, `${NODE}-0`];
+/** TEST-NET-3 of RFC 5737. */
+const PUBLIC = "203.0.113.1";
+const READY_LIMIT_MS = 60_000;
+const JOB_LIMIT_MS = 180_000;
+const KILL_AFTER_MS = 3_000;
+
+type Placed = { attempts: number; bridge: string | null; members: Record<string, string[]> };
+type Ran = { job: JobOutcome; heldOut: number; placed: Placed; roundS: number };
+type Found = { gateways: string[]; dialled: number; connected: string[]; results: Record<string, number> };
+
+export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
+  using namespace = NetworkNamespace.make();
+  const perimeter = { name: "two-nodes.test", address: namespace.hostAddress };
+  using _ = new HostsEntry(perimeter.name, perimeter.address);
+  await using installed = await ProofAppliance.install(progress, undefined, { perimeter });
+  const { appliance } = installed;
+  progress(`${NODE} joins from ${namespace.address}`);
+  const folder = installed.folder("node");
+  await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: 1, folder });
+  const api = new Api(appliance);
+  try {
+    const database = join(appliance.root, "data", "coordinator", "coordinator.db");
+    await untilReady(database);
+    const digits = await installed.workstation("digits");
+
+    const run = async (name: string, workers: readonly string[]): Promise<Ran> => {
+      const more = ["--rounds", "8", "--name", name, "--workers", workers.join(",")];
+      const job = await digits.submit((line) => progress(`  ${line}`), more);
+      const { roundsS } = await readJobTimes(appliance, digits, job.id, `jobs/${name}`);
+      return {
+        job,
+        heldOut: await digits.evaluate(),
+        placed: placementOf(database, job.id),
+        roundS: quantile(roundsS.slice(1), 0.5),
+      };
+    };
+    progress("the digits job on one node");
+    const one = await run("one-node", [`${HOME}-0`, `${HOME}-1`]);
+    progress("the digits job over both nodes");
+    const two = await run("two-nodes", SPREAD);
+
+    progress("the same with more rounds, and kill -9 of both agents in the middle, one after the other");
+    const options = ["--rounds", "24", "--name", "killed", "--workers", SPREAD.join(","), "--detach"];
+    const script = ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...options];
+    const killed = String((await digits.events(script)).at(-1)?.["id"]);
+    for (const from = Date.now(); stateOf(database, killed) !== "RUNNING" && Date.now() - from < JOB_LIMIT_MS; ) await sleep(100);
+    await sleep(KILL_AFTER_MS);
+    const statesAtKill = [stateOf(database, killed)];
+    await second.kill();
+    second.run();
+    await sleep(KILL_AFTER_MS);
+    statesAtKill.push(stateOf(database, killed));
+    process.kill(appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0, "SIGKILL");
+    const survived = await api.untilEnded(killed, JOB_LIMIT_MS);
+
+    progress("a job that dials every listening port of its gateway, and a public address");
+    const ports = listening(namespace);
+    const own = Object.values(networkInterfaces())
+      .flatMap((faces) => faces ?? [])
+      .filter(({ family, internal, address }) => family === "IPv4" && !internal && !address.startsWith("198.18."));
+    const hosts = [...new Set([namespace.address, ...own.map(({ address }) => address)])];
+    const asked = {
+      hosts,
+      ports,
+      elsewhere: [
+        [PUBLIC, 443],
+        [PUBLIC, 80],
+        [PUBLIC, 53],
+      ],
+    };
+    const dialling = await installed.workstation("dialling", join(import.meta.dirname, "two-nodes"));
+    const last = (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(-1) ?? {};
+    const dialled = placementOf(database, String(last["id"]));
+    const found = last["found"] as Record<string, Found>;
+    const byNode = Object.fromEntries(
+      Object.entries(dialled.members).map(([node, members]) => [
+        node,
+        { members, ...found[members.find((member) => member.startsWith("site-")) ?? ""] },
+      ]),
+    );
+    const [home = "", port = ""] = (dialled.bridge ?? "").split(":");
+    // Beside the server there is no opening at all; elsewhere it is the one through which the server was reached.
+    const isClosed = Object.entries(dialled.members).every(([node, members]) => {
+      const site = found[members.find((member) => member.startsWith("site-")) ?? ""];
+      const allowed = node === home ? [] : [`gateway:${port}`];
+      return site !== undefined && site.dialled > ports.length && site.connected.join() === allowed.join();
+    });
+
+    await untilNothingIsLeft(appliance);
+    const left = [...leftovers(appliance), ...(await second.leftovers())];
+    return {
+      ok:
+        [one, two].every(({ job }) => job.state === "FINISHED") &&
+        !isSpread(one.placed) &&
+        one.placed.bridge === null &&
+        isSpread(two.placed) &&
+        // Where a site runs makes no difference to what is learnt.
+        two.job.accuracyByRound.join() === one.job.accuracyByRound.join() &&
+        survived.status === "FINISHED" &&
+        statesAtKill.every((state) => state === "RUNNING") &&
+        last["state"] === "FINISHED" &&
+        isSpread(dialled) &&
+        isClosed &&
+        left.length === 0,
+      figures: {
+        one_node: figuresOf(one),
+        two_nodes: figuresOf(two),
+        round_ratio: Number((two.roundS / one.roundS).toFixed(2)),
+        agents_killed: { at: statesAtKill, state: survived.status, ...placementOf(database, killed) },
+        way_out: { state: last["state"], bridge: dialled.bridge, ports: ports.length, by_node: byNode },
+        left,
+      },
+    };
+  } finally {
+    api.close();
+  }
+}
+
+function figuresOf({ job, heldOut, placed, roundS }: Ran): Record<string, unknown> {
+  const { state, seconds, accuracyByRound } = job;
+  const learnt = { accuracy_by_round: accuracyByRound, held_out: heldOut };
+  return { state, seconds: Number(seconds.toFixed(1)), ...learnt, median_round_s: Number(roundS.toFixed(3)), ...placed };
+}
+
+async function untilReady(database: string): Promise<void> {
+  for (const from = Date.now(); Date.now() - from < READY_LIMIT_MS; await sleep(500)) {
+    using opened = disposable(database);
+    const state = opened.db.prepare<[string], string>("SELECT state FROM nodes WHERE id = ?").pluck().get(NODE);
+    if (state === "READY") return;
+  }
+  throw new Error(`${NODE} offers no worker after ${READY_LIMIT_MS} ms`);
+}
+
+/** Ports that anybody listens on, on this machine or in the namespace, and the first of those for jobs. */
+function listening(namespace: NetworkNamespace): number[] {
+  const here = execFileSync("ss", ["-Hltn"], { encoding: "utf8" }).matchAll(/:(\d+)\s+\S+:\*/g);
+  const there = namespace.listening().map(({ port }) => port);
+  const jobs = [30_200, 30_201, 30_202];
+  return [...new Set([...[...here].map(([, port]) => Number(port)), ...there, ...jobs, 22, 53, 80])].sort((a, b) => a - b);
+}
+
+function isSpread({ members }: Placed): boolean {
+  const nodes = Object.values(members);
+  return nodes.length === 2 && nodes.every((of) => of.some((member) => member.startsWith("site-")));
+}
+
+function stateOf(database: string, job: string): string {
+  using opened = disposable(database);
+  return opened.db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(job) ?? "";
+}
+
+function placementOf(database: string, job: string): Placed {
+  using opened = disposable(database);
+  const rows = opened.db
+    .prepare<[string], { node_id: string; role: string; site: string | null; bridge: string | null; number: number }>(
+      `SELECT node_id, role, site, bridge_node || ':' || bridge_port AS bridge, number FROM members
+       JOIN attempts ON attempts.id = attempt_id WHERE members.job_id = ? ORDER BY number DESC, role DESC, site`,
+    )
+    .all(job);
+  const last = rows.filter(({ number }) => number === rows[0]?.number);
+  const byNode = Map.groupBy(last, ({ node_id }) => node_id);
+  return {
+    attempts: rows[0]?.number ?? 0,
+    bridge: rows[0]?.bridge ?? null,
+    members: Object.fromEntries([...byNode].map(([node, of]) => [node, of.map(({ role, site }) => site ?? role)])),
+  };
+}
+
+function disposable(file: string) {
+  const db = new Database(file, { readonly: true });
+  return { db, [Symbol.dispose]: () => void db.close() };
+}
