@@ -51,6 +51,13 @@ export class NetworkNamespace implements Disposable {
     return execFileSync(...this.enter(program, args), { encoding: "utf8" });
   }
 
+  /** Pulls the cable, or plugs it in again. */
+  setLink(state: "up" | "down"): void {
+    execFileSync("ip", ["link", "set", this.name, state]);
+    // A device that was down has lost the routes that led over it.
+    if (state === "up") execFileSync("ip", ["-netns", this.name, "route", "replace", "default", "via", this.hostAddress]);
+  }
+
   /** TCP ports that somebody in it listens on, by address. */
   listening(): { address: string; port: number }[] {
     return listeners(this.run("ss", "-Hltn"));

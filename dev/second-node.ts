@@ -106,6 +106,16 @@ export class SecondNode implements AsyncDisposable {
     await ended;
   }
 
+  /** Joins again with a new token, as an operator who has looked at it would have it join. */
+  async rejoin(): Promise<void> {
+    const { appliance, node } = this.#options;
+    await this.kill();
+    const { token } = JSON.parse(await appliance.command(["join-token", node])) as { token: string };
+    rmSync(join(this.config.dataDir, "node.crt"), { force: true });
+    writeFileSync(this.config.joinTokenFile ?? "", `${token}\n`, { mode: 0o600 });
+    this.run();
+  }
+
   log(): string {
     return readFileSync(join(this.#options.folder, "agent.log"), "utf8");
   }

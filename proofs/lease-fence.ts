@@ -1,0 +1,247 @@
+/**
+ * A node that is lost in the middle of a federated job: its agent killed and its network cut at once, at a seeded moment. Its containers must
+ * be ended by their own PID 1, the job's next attempt placed on the other node, an upload that the lost member had open be worth nothing any
+ * more, and training go on from the last committed round. Times from the cut, as a distribution.
+ *
+ * `npm run prove -- lease-fence [RUNS [SEED]]` (20 runs unless said)
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "@nats-io/transport-node";
+import { agentInboxPrefix, agentSubject } from "@resontech/contracts/agent-protocol";
+import { HostsEntry } from "../dev/hosts-entry.ts";
+import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import { NetworkNamespace } from "../dev/network-namespace.ts";
+import { SecondNode } from "../dev/second-node.ts";
+import { verifyAudit } from "../dev/verify-audit.ts";
+import { Api } from "./appliance/api.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { readRecord } from "./jobs/record.ts";
+import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { isRunningProcess } from "./measure/is-running-process.ts";
+import { seededRandom } from "./measure/seeded-random.ts";
+import { spread } from "./measure/statistics.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+/** Before the other by name, so that of two equal nodes this one is taken. */
+const NODE = "a-node";
+const ROUNDS = 6;
+const TICKS = 10;
+const JOB_LIMIT_MS = 300_000;
+const READY_LIMIT_MS = 60_000;
+/** KERNEL "Leases", counted from the last beat, which was before the cut. */
+const DEAD_BY_S = 38;
+const PLACED_BY_S = 45;
+const LOOK_MS = 20;
+
+type Db = ReturnType<RecordedJobs["open"]>;
+type Run = {
+  cutAfterCommitS: number;
+  deadAfterS: number;
+  fencedAfterS: number;
+  placedAfterS: number;
+  uploadRefused: string;
+  state: string;
+  attempt: number;
+  committed: number;
+  resumedAt: number;
+  overlaps: string[];
+  wrongModels: string[];
+};
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const runs = Number(args[0] ?? 20);
+  const seed = Number(args[1] ?? Date.now() % 1_000_000);
+  const random = seededRandom(seed);
+  using namespace = NetworkNamespace.make();
+  const perimeter = { name: "lease-fence.test", address: namespace.hostAddress };
+  using _ = new HostsEntry(perimeter.name, perimeter.address);
+  await using installed = await ProofAppliance.install(progress, undefined, { perimeter });
+  const { appliance, bundle } = installed;
+  await using second = await SecondNode.start({
+    appliance,
+    namespace,
+    node: NODE,
+    cpuWorkers: 2,
+    folder: installed.folder("node"),
+  });
+  const jobs = await RecordedJobs.open(appliance, installed.folder("fence"));
+  const api = new Api(appliance);
+  const done: Run[] = [];
+  try {
+    for (let run = 0; run < runs; run += 1) {
+      await untilReady(jobs);
+      const job = await jobs.submit(`fence-${run}`, { rounds: ROUNDS, ticks: TICKS });
+      await jobs.untilCommitted(job, 0);
+      const waitS = random() * 8;
+      await sleep(waitS * 1000);
+      const lost = membersOf(jobs, job);
+      if (lost.length !== 3 || lost.some(({ node_id }) => node_id !== NODE)) throw new Error(`${job} does not run on ${NODE}`);
+      const server = lost.find(({ role }) => role === "server")!;
+      const upload = await openAs(second, server, jobs);
+      const processes = await containersOf(second);
+
+      const from = Date.now();
+      const since = (at = Date.now()): number => Math.round((at - from) / 10) / 100;
+      namespace.setLink("down");
+      await second.kill();
+      while (processes.some(isRunningProcess) && Date.now() - from < JOB_LIMIT_MS) await sleep(LOOK_MS);
+      const deadAfterS = since();
+      await jobs.until(`the fence of ${server.id}`, (db) => fencedAt(db, server.id) !== null, JOB_LIMIT_MS);
+      await jobs.until(`another attempt of ${job}`, (db) => placedAt(db, job) !== null, JOB_LIMIT_MS);
+      const db = jobs.open();
+      const [fencedAfterS, placedAfterS] = [since(fencedAt(db, server.id) ?? 0), since(placedAt(db, job) ?? 0)];
+      const committed =
+        db.prepare<[string], number>("SELECT max(round) FROM checkpoints WHERE job_id = ?").pluck().get(job) ?? -1;
+      db.close();
+      const uploadRefused = await tryUpload(upload, second, server, jobs);
+      const task = await api.untilEnded(job, JOB_LIMIT_MS);
+      const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
+      const resumedAt = attempts.at(-1)?.startRound ?? 0;
+      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), deadAfterS, fencedAfterS, placedAfterS };
+      const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, overlaps, wrongModels };
+      done.push({ ...times, uploadRefused, ...outcome });
+      progress(
+        `${run + 1}/${runs}: dead after ${deadAfterS} s, fenced ${fencedAfterS}, placed ${placedAfterS}; upload ${uploadRefused}; ` +
+          `${task.status} on attempt ${task.detail.attempt} from round ${resumedAt}`,
+      );
+      namespace.setLink("up");
+      // It came and went: whoever looked at it lets it join again.
+      await second.rejoin();
+    }
+    const left = [...(await untilNothingIsLeft(appliance)), ...(await nothingLeftOn(second))];
+    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
+    const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
+    const of = (name: "deadAfterS" | "fencedAfterS" | "placedAfterS") => spread(done.map((run) => run[name]));
+    const times = { dead_s: of("deadAfterS"), fenced_s: of("fencedAfterS"), placed_s: of("placedAfterS") };
+    return { ok, figures: { seed, runs: done.length, ...times, each: done, left, audit } };
+  } finally {
+    api.close();
+  }
+}
+
+function isGood(run: Run): boolean {
+  return (
+    run.deadAfterS <= DEAD_BY_S &&
+    run.fencedAfterS > run.deadAfterS &&
+    run.placedAfterS <= PLACED_BY_S &&
+    run.uploadRefused === "404, stale_epoch" &&
+    run.state === "FINISHED" &&
+    run.attempt === 2 &&
+    run.resumedAt === run.committed + 1 &&
+    run.resumedAt > 0 &&
+    run.overlaps.length === 0 &&
+    run.wrongModels.length === 0
+  );
+}
+
+async function untilReady(jobs: RecordedJobs): Promise<void> {
+  const isReady = (db: Db): boolean => {
+    const workers = "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_cordoned = 0";
+    const held = "SELECT count(*) FROM leases WHERE released_at IS NULL";
+    return db.prepare(workers).pluck().get() === 4 && db.prepare(held).pluck().get() === 0;
+  };
+  await jobs.until("both nodes ready and free", isReady, READY_LIMIT_MS);
+}
+
+type Member = { id: string; node_id: string; role: string; generation: number; counter: number };
+
+function membersOf(jobs: RecordedJobs, job: string): Member[] {
+  const db = jobs.open();
+  try {
+    return db.prepare<[string], Member>("SELECT id, node_id, role, generation, counter FROM members WHERE job_id = ?").all(job);
+  } finally {
+    db.close();
+  }
+}
+
+/** First processes of the containers that run on the node. */
+async function containersOf({ engine }: SecondNode): Promise<number[]> {
+  const listed = await engine.podman("ps", "--format", "{{.Pid}}");
+  return listed
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(Number);
+}
+
+function fencedAt(db: Db, member: string): number | null {
+  return (
+    db.prepare<[string], number>("SELECT at FROM job_events WHERE member_id = ? AND event = 'fence'").pluck().get(member) ?? null
+  );
+}
+
+function placedAt(db: Db, job: string): number | null {
+  return db.prepare<[string], number>("SELECT created_at FROM attempts WHERE job_id = ? AND number = 2").pluck().get(job) ?? null;
+}
+
+type Open = { upload: string; url: string };
+const CONTENT = "an output that nobody may complete";
+
+/** Opens an output as the node's own agent would, with its certificate, epoch and fence. */
+async function openAs(second: SecondNode, member: Member, jobs: RecordedJobs): Promise<Open> {
+  const sha256 = createHash("sha256").update(CONTENT).digest("hex");
+  const key = "model_out/checkpoint.pt";
+  const reply = await ask(second, "output-open", jobs, member, { key, sizeBytes: CONTENT.length, sha256 });
+  if (!reply.ok) throw new Error(`no upload was opened: ${JSON.stringify(reply)}`);
+  return { upload: String(reply["upload"]), url: (reply["urls"] as string[])[0] ?? "" };
+}
+
+/** What becomes of the part and of the completion. */
+async function tryUpload({ upload, url }: Open, second: SecondNode, member: Member, jobs: RecordedJobs): Promise<string> {
+  const status = await put(url, readFileSync(second.config.rootCertFile));
+  const reply = await ask(second, "output-complete", jobs, member, { upload, etags: ["0".repeat(32)] }, true);
+  return `${status}, ${reply.ok ? "completed" : (reply.error?.code ?? "?")}`;
+}
+
+type Reply = { ok: boolean; error?: { code: string } } & Record<string, unknown>;
+
+async function ask(
+  { config }: SecondNode,
+  verb: "output-open" | "output-complete",
+  jobs: RecordedJobs,
+  { id, generation, counter }: Member,
+  fields: object,
+  isLate = false,
+): Promise<Reply> {
+  const read = (name: string): string => readFileSync(join(config.dataDir, name), "utf8");
+  const db = jobs.open();
+  const epoch = db
+    .prepare<[string], { generation: number; counter: number }>("SELECT generation, counter FROM nodes WHERE id = ?")
+    .get(NODE)!;
+  db.close();
+  const connection = await connect({
+    servers: read("nats-url"),
+    tls: { ca: readFileSync(config.rootCertFile, "utf8"), cert: read("node.crt"), key: read("node.key") },
+    inboxPrefix: agentInboxPrefix(NODE),
+    name: `proof ${randomUUID()}`,
+  });
+  try {
+    // The lost agent knows the epoch that it had; the coordinator has given the next one to nobody yet.
+    const nodeEpoch = isLate ? { ...epoch, counter: epoch.counter - 1 } : epoch;
+    const body = { nodeEpoch, member: id, fence: { generation, counter }, ...fields };
+    const message = await connection.request(agentSubject(NODE, verb), JSON.stringify(body), { timeout: 10_000 });
+    return message.json<Reply>();
+  } finally {
+    await connection.close();
+  }
+}
+
+async function put(url: string, ca: Buffer): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const sent = request(url, { method: "PUT", ca }, (answer) => {
+    answer.resume();
+    resolve(answer.statusCode ?? 0);
+  });
+  sent.on("error", reject);
+  sent.end(CONTENT);
+  return await promise;
+}
+
+/** The node has come back and lets go of what it had. */
+async function nothingLeftOn(second: SecondNode): Promise<string[]> {
+  for (const from = Date.now(); Date.now() - from < READY_LIMIT_MS && (await second.leftovers()).length > 0; ) await sleep(500);
+  return await second.leftovers();
+}
