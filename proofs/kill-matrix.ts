@@ -1,0 +1,209 @@
+/**
+ * kill -9 of every part and of the federation's own containers during real jobs, at seeded points spread over a job's life, one at a time and
+ * two at once. Every job must end FINISHED, by its own record never with two living members in one place and never on a model that was lost;
+ * afterwards nothing is left on the node or in the bucket, and the log verifies offline.
+ *
+ * `npm run prove -- kill-matrix [SEED [TIMES [TARGET,TARGET…]]]` (ten times each, all targets and pairs of them unless said)
+ */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import type { LocalAppliance } from "../dev/local-appliance.ts";
+import { verifyAudit } from "../dev/verify-audit.ts";
+import { Api } from "./appliance/api.ts";
+import { openUploads } from "./appliance/open-uploads.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { readRecord } from "./jobs/record.ts";
+import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { seededRandom } from "./measure/seeded-random.ts";
+import { spread } from "./measure/statistics.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const PARTS = ["coordinator", "agent", "auditd", "s3-front", "nats", "s3", "registry"];
+/** The federation's own containers, by what their names hold. */
+const CONTAINERS: Readonly<Record<string, string>> = { "fl-server": "-server-", "fl-client": "-site-2-" };
+const PAIR = "two-at-once";
+const TARGETS = [...PARTS, ...Object.keys(CONTAINERS), PAIR];
+const JOB = { rounds: 4, ticks: 5 };
+const JOB_LIMIT_MS = 300_000;
+const LIFE_SHARE = 0.93;
+/** Longer than the supervisor waits before it starts a part that ended often. */
+const HEALTHY_LIMIT_MS = 90_000;
+const CONTAINER_LIMIT_MS = 60_000;
+
+type Kill = {
+  target: string;
+  what: string[];
+  afterS: number;
+  inState: string;
+  state: string;
+  attempts: number;
+  resumedAt: number;
+  seconds: number;
+  overlaps: string[];
+  wrongModels: string[];
+};
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const seed = Number(args[0] ?? Date.now() % 1_000_000);
+  const times = Number(args[1] ?? 10);
+  const targets = args[2]?.split(",") ?? TARGETS;
+  const unknown = targets.filter((target) => !TARGETS.includes(target));
+  if (unknown.length > 0) throw new TypeError(`no target ${unknown.join(", ")}; there are ${TARGETS.join(", ")}`);
+  const random = seededRandom(seed);
+  await using installed = await ProofAppliance.install(progress);
+  const { appliance, bundle } = installed;
+  const jobs = await RecordedJobs.open(appliance, installed.folder("kills"));
+  const api = new Api(appliance);
+  try {
+    progress("two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well");
+    let calmMs = Number.NaN;
+    for (const name of ["calm-0", "calm-1"]) {
+      const id = await jobs.submit(name, JOB);
+      const from = Date.now();
+      const { status } = await api.untilEnded(id, JOB_LIMIT_MS);
+      calmMs = Date.now() - from;
+      progress(`  ${status} after ${seconds(from)} s`);
+    }
+    const kills: Kill[] = [];
+    for (let round = 0; round < times; round += 1) {
+      // A part that was killed often is started again later each time: each has others between its own.
+      for (const target of shuffled(targets, random)) {
+        const what = target === PAIR ? pair(random) : [target];
+        await untilHealthy(appliance);
+        const name = `kill-${target}-${round}`;
+        const id = await jobs.submit(name, JOB);
+        const from = Date.now();
+        await sleep(random() * calmMs * LIFE_SHARE);
+        const processes = await Promise.all(what.map((one) => processOf(one, appliance, jobs)));
+        const inState = stateOf(jobs, id);
+        for (const pid of processes) kill(pid);
+        const afterS = seconds(from);
+        const task = await api.untilEnded(id, JOB_LIMIT_MS);
+        const { overlaps, wrongModels, attempts } = readRecord(appliance, id);
+        const resumedAt = attempts.at(-1)?.startRound ?? 0;
+        const outcome = {
+          state: task.status,
+          attempts: attempts.length,
+          resumedAt,
+          seconds: seconds(from),
+          overlaps,
+          wrongModels,
+        };
+        kills.push({ target, what, afterS, inState, ...outcome });
+        progress(
+          `${kills.length}/${times * targets.length} ${what.join(" and ")} after ${afterS} s (${inState}): ${task.status} after ${outcome.seconds} s, ` +
+            `attempt ${attempts.length}${resumedAt > 0 ? ` from round ${resumedAt}` : ""}`,
+        );
+      }
+    }
+    await untilHealthy(appliance);
+    const left = [
+      ...(await untilNothingIsLeft(appliance)),
+      ...(await openUploads(jobs.workstation)),
+      ...temporaryFiles(appliance),
+    ];
+    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
+    const isGood = ({ state, overlaps, wrongModels }: Kill) =>
+      state === "FINISHED" && overlaps.length === 0 && wrongModels.length === 0;
+    const ok = kills.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
+    const byTarget = Object.fromEntries(
+      targets.map((target) => [
+        target,
+        summary(
+          kills.filter((one) => one.target === target),
+          isGood,
+        ),
+      ]),
+    );
+    const bad = kills.filter((one) => !isGood(one));
+    return {
+      ok,
+      figures: { seed, calm_job_s: Math.round(calmMs / 100) / 10, kills: kills.length, by_target: byTarget, bad, left, audit },
+    };
+  } finally {
+    api.close();
+  }
+}
+
+function summary(kills: readonly Kill[], isGood: (kill: Kill) => boolean): Record<string, unknown> {
+  return {
+    finished: kills.filter(isGood).length,
+    of: kills.length,
+    resumed: kills.filter(({ resumedAt }) => resumedAt > 0).length,
+    seconds: spread(
+      kills.map((one) => one.seconds),
+      1,
+    ),
+    in_states: Object.fromEntries([...Map.groupBy(kills, ({ inState }) => inState)].map(([state, of]) => [state, of.length])),
+  };
+}
+
+function shuffled<T>(values: readonly T[], random: () => number): T[] {
+  return values
+    .map((value) => ({ value, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ value }) => value);
+}
+
+function pair(random: () => number): string[] {
+  return shuffled([...PARTS, ...Object.keys(CONTAINERS)], random).slice(0, 2);
+}
+
+/** A part's process, or the first process of a container of the federation, once there is one. */
+async function processOf(target: string, appliance: LocalAppliance, jobs: RecordedJobs): Promise<number> {
+  const mark = CONTAINERS[target];
+  if (mark === undefined) return appliance.status().parts.find(({ name }) => name === target)?.pid ?? 0;
+  for (const from = Date.now(); Date.now() - from < CONTAINER_LIMIT_MS; await sleep(100)) {
+    const found = jobs.containers().find(({ name }) => name.includes(mark));
+    if (found !== undefined) return found.pid;
+  }
+  return 0;
+}
+
+/** One that has ended by itself meanwhile was not killed, and its job shows that. */
+function kill(pid: number): void {
+  try {
+    if (pid > 0) process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
+}
+
+async function untilHealthy(appliance: LocalAppliance): Promise<void> {
+  for (const from = Date.now(); Date.now() - from < HEALTHY_LIMIT_MS; await sleep(500))
+    if (appliance.status().parts.every(({ phase, pid }) => phase === "healthy" && pid !== null)) return;
+  throw new Error(`not every part was healthy within ${HEALTHY_LIMIT_MS / 1000} s`);
+}
+
+/** Straight from the database: the coordinator may be the one that is about to be killed. */
+function stateOf(jobs: RecordedJobs, id: string): string {
+  const db = jobs.open();
+  try {
+    return db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(id) ?? "unknown";
+  } finally {
+    db.close();
+  }
+}
+
+/** What a write that was cut short leaves beside its target, in any part's data. */
+function temporaryFiles({ root }: LocalAppliance): string[] {
+  const folders = ["agent", "audit", "coordinator", "s3"].map((name) => join(root, "data", name));
+  const names = ["*.part", "*.tmp", ".sgwtmp*"].flatMap((name, at) => [
+    ...(at === 0 ? [] : ["-o"]),
+    "-path",
+    `*/${name}`,
+    "-o",
+    "-path",
+    `*/${name}/*`,
+  ]);
+  return execFileSync("find", [...folders, "-type", "f", "(", ...names, ")"], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => `temporary file ${line}`);
+}
+
+function seconds(fromMs: number): number {
+  return Math.round((Date.now() - fromMs) / 100) / 10;
+}
