@@ -27,6 +27,8 @@ export class Member {
   readonly #stop = new AbortController();
   readonly #abandon = new AbortController();
   readonly #life: Promise<void>;
+  /** Changes of the bridge that are being made: none is made after its end. */
+  #following: Promise<void> = Promise.resolve();
 
   private constructor(tools: MemberTools, state: MemberState) {
     const { member, fence } = state.desired;
@@ -96,9 +98,11 @@ export class Member {
     const { tools } = this.#context;
     // Before that it is begun by what the record then says.
     if (phase !== "running") return;
-    tools.network.connect(placeOf(this.journal.state.desired)).catch((error: unknown) => {
-      tools.log.error({ err: error, member: desired.member }, "a bridge was not changed");
-    });
+    this.#following = this.#following
+      .then(async () => void (await tools.network.connect(placeOf(this.journal.state.desired))))
+      .catch((error: unknown) => {
+        tools.log.error({ err: error, member: desired.member }, "a bridge was not changed");
+      });
   }
 
   /** Orderly end: the payload has `graceMs`, what it leaves is stored. */
@@ -144,6 +148,7 @@ export class Member {
     } catch (error) {
       this.#fail(error);
     }
+    await this.#following;
     if (journal.state.phase !== "released") await releaseMember(this.#context);
   }
 

@@ -66,12 +66,14 @@ export class BridgeNetwork implements JobNetwork {
     return { network: this.#name(attempt), address, hosts };
   }
 
-  disconnect(attempt: string, member: string): Promise<void> {
-    return this.#turns.take(async () => {
-      const bridge = this.#bridges.get(attempt);
-      if (bridge === undefined || !bridge.members.delete(member) || bridge.members.size > 0) return;
-      this.#bridges.delete(attempt);
-      await bridge.side.close();
+  async disconnect(attempt: string, member: string): Promise<void> {
+    const bridge = this.#bridges.get(attempt);
+    if (bridge === undefined || !bridge.members.delete(member) || bridge.members.size > 0) return;
+    this.#bridges.delete(attempt);
+    // At once: what waits for its turn may wait for the engine.
+    const closing = bridge.side.close();
+    await this.#turns.take(async () => {
+      await closing;
       await this.#guard(await this.attempts());
     });
   }
