@@ -22,6 +22,8 @@ export type CoordinatorHealth = {
   bus: "up" | "down";
   /** `halted`: a record has no place in the log, no new work is taken; `draining`: the log's disk is nearly full, or it is far behind. */
   audit: { state: "ok" | "away" | "draining" | "halted"; waiting: number; oldestWaitMs: number };
+  /** Judged by a write. */
+  database: "ok" | "full" | "failing";
   storage: "ok" | "unavailable";
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;

@@ -127,6 +127,10 @@ export const ERROR_CATALOGUE = {
   // 5xx
   internal_error: { status: 500, hint: "Report the request id to the operator; the log has the cause." },
   audit_unavailable: { status: 503, hint: "The audit log can't be written; the operator must look at `appliance status`." },
+  database_unavailable: {
+    status: 503,
+    hint: "Nothing was changed; the operator must look at `appliance status`, then try again.",
+  },
   storage_unavailable: { status: 503, hint: "The object store did not answer; try again, then ask the operator." },
   overloaded: { status: 503, hint: "Try again in a few seconds." },
 } as const satisfies Record<string, ErrorEntry>;

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import { DatabaseUnavailable } from "./db/database-unavailable.ts";
 import type { KernelParts } from "./kernel/build-kernel.ts";
 
 const RESOLUTION_MS = 10;
@@ -8,7 +9,7 @@ const WINDOW_MS = 60_000;
 const BRAKE_LASTS_MS = 3_000;
 const NS_PER_MS = 1e6;
 
-export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "fleetViews" | "recordPump"> & {
+export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "commit" | "fleetViews" | "recordPump"> & {
   isBusUp: () => boolean;
   isAuditConnected: () => boolean;
   isAuditDraining: () => boolean;
@@ -51,6 +52,7 @@ export class OwnHealth implements Disposable {
       plannedStopUntil: plannedUntil > clock.now() ? new Date(plannedUntil).toISOString() : null,
       bus: parts.isBusUp() ? "up" : "down",
       audit: { state: auditState(parts), ...recordPump.backlog() },
+      database: await tryWrite(parts),
       storage: await parts.pingStorage().then(
         () => "ok" as const,
         () => "unavailable" as const,
@@ -68,6 +70,15 @@ export class OwnHealth implements Disposable {
   /** The histogram holds the whole interval between two turns. */
   #maxMs(): number {
     return this.#loop.count === 0 ? 0 : Math.max(0, this.#loop.max / NS_PER_MS - RESOLUTION_MS);
+  }
+}
+
+async function tryWrite({ commit, meta, clock }: OwnHealthParts): Promise<CoordinatorHealth["database"]> {
+  try {
+    await commit.run(() => meta.set("written-at", clock.now()));
+    return "ok";
+  } catch (error) {
+    return error instanceof DatabaseUnavailable ? error.state : "failing";
   }
 }
 

@@ -89,7 +89,7 @@ function readinessOf(core: Core, store: ObjectStore): ReadinessChecks {
     storage: () => store.ping(),
     audit: () => demand(core.isReady().audit),
     bus: () => demand(core.isReady().bus),
-    database: async () => core.read.prepare("SELECT 1").get(),
+    database: () => demand(core.commit.isWritable),
   };
 }
 

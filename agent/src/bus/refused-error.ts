@@ -12,6 +12,7 @@ export class RefusedError extends Error {
 const PASSING: readonly string[] = [
   "stale_epoch",
   "audit_unavailable",
+  "database_unavailable",
   "storage_unavailable",
   "too_many_requests",
   "internal_error",

@@ -24,6 +24,7 @@ import { AuditUnavailable } from "@resontech/audit/producer";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { ApiError } from "../api-error.ts";
+import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
 import { S3UnavailableError } from "../storage/s3-transport.ts";
 
@@ -113,6 +114,7 @@ export class AgentRequests implements AsyncDisposable {
   #refusalOf(error: unknown, node: string, verb: AgentVerb): Answer {
     if (error instanceof AgentRefusal) return refusal(error.code, error.message);
     if (error instanceof AuditUnavailable) return refusal("audit_unavailable", "the audit log did not acknowledge");
+    if (error instanceof DatabaseUnavailable) return refusal("database_unavailable", error.message);
     if (error instanceof S3UnavailableError) return refusal("storage_unavailable", "the object store did not answer");
     if (error instanceof ApiError) return refusal("invalid_request", error.message);
     this.#options.onError(error, node, verb);

@@ -1,3 +1,4 @@
+import { asDiskFailure, DatabaseUnavailable } from "./database-unavailable.ts";
 import type { WriteHandle } from "./open-database.ts";
 
 /** Most transitions in one commit. */
@@ -20,6 +21,7 @@ export class GroupCommit {
   #isClosed = false;
   /** Commits made, and transitions in them; their quotient says what grouping saved. */
   readonly counts = { commits: 0, transitions: 0 };
+  #isWritable = true;
   /** Called after each commit, before its callers are answered: who carries out what was decided looks for work then. */
   readonly listeners = new Set<() => void>();
 
@@ -27,7 +29,15 @@ export class GroupCommit {
     this.#db = db;
   }
 
-  /** Resolves with what `work` returned once it is durable; rejects with what it threw, having changed nothing. */
+  /** Whether the last commit came to the disk. */
+  get isWritable(): boolean {
+    return this.#isWritable;
+  }
+
+  /**
+   * Resolves with what `work` returned once it is durable; rejects with what it threw, having changed nothing.
+   * @throws DatabaseUnavailable
+   */
   run<T>(work: (db: WriteHandle) => T): Promise<T> {
     if (this.#isClosed) return Promise.reject(new Error("the database is closed"));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -65,8 +75,11 @@ export class GroupCommit {
       this.#db.exec("COMMIT");
       this.counts.commits += 1;
       this.counts.transitions += group.length;
-    } catch (error) {
+      this.#isWritable = true;
+    } catch (cause) {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      const error = asDiskFailure(cause);
+      this.#isWritable &&= !(error instanceof DatabaseUnavailable);
       outcomes = group.map(() => ({ ok: false, error }));
     }
     for (const listener of this.listeners) listener();
@@ -80,8 +93,8 @@ export class GroupCommit {
       this.#db.exec("RELEASE transition");
       return { ok: true, value };
     } catch (error) {
-      // A full disk or a failed write ends the whole transaction, and with it every savepoint.
-      if (!this.#db.inTransaction) throw error;
+      // A full disk or a failed write ends the whole transaction, or leaves it to us: what else is in it has no place either.
+      if (!this.#db.inTransaction || asDiskFailure(error) !== error) throw error;
       this.#db.exec("ROLLBACK TO transition; RELEASE transition");
       return { ok: false, error };
     }

@@ -8,7 +8,8 @@ export type MetaName =
   | "record-ack"
   | "job-sequence"
   | "maintenance-until"
-  | "clock-anchor";
+  | "clock-anchor"
+  | "written-at";
 
 export class Meta {
   readonly #get;

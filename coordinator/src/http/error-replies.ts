@@ -4,6 +4,7 @@ import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError, errorBody } from "../api-error.ts";
+import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { Draining, IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "../kernel/errors.ts";
 import { S3UnavailableError } from "../storage/s3-transport.ts";
 
@@ -46,6 +47,7 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", { cause: error });
+  if (error instanceof DatabaseUnavailable) return new ApiError("database_unavailable", error.message, { cause: error });
   if (error instanceof S3UnavailableError)
     return new ApiError("storage_unavailable", "the object store did not answer", { cause: error });
   if (!(error instanceof Error)) return null;

@@ -8,6 +8,7 @@ export type AgentRefusalCode =
   | "not_allowed"
   | "not_found"
   | "audit_unavailable"
+  | "database_unavailable"
   | "storage_unavailable"
   | "too_many_requests"
   | "internal_error";

@@ -12,7 +12,7 @@ import { type ControlHandler, ControlServer } from "../../src/control/control-se
 
 const silent = pino({ level: "silent" });
 const HEALTH: CoordinatorHealth = {
-  ...{ loopLagMs: 0, brake: null, plannedStopUntil: null, bus: "up", storage: "ok", clockStep: null, nodes: [] },
+  ...{ loopLagMs: 0, brake: null, plannedStopUntil: null, bus: "up", database: "ok", storage: "ok", clockStep: null, nodes: [] },
   audit: { state: "ok", waiting: 0, oldestWaitMs: 0 },
 };
 const handle: ControlHandler = async (request) => {

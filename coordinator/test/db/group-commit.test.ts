@@ -1,7 +1,12 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import t, { type Test } from "tap";
 import { GroupCommit } from "../../src/db/group-commit.ts";
+import { Meta } from "../../src/db/meta.ts";
+import { openDatabase } from "../../src/db/open-database.ts";
 
 function build(t: Test) {
   const file = join(t.testdir(), "c.db");
@@ -80,4 +85,39 @@ t.test("listeners hear of each commit before its callers; after close nothing is
   await last;
   t.same(words(), ["a", "b"]);
   await t.rejects(commit.run(insert("c")), /closed/);
+});
+
+t.test("on a full disk nothing of a commit is kept, each caller is told, and when space returns it goes on", async (t) => {
+  const disk = mkdtempSync(join(tmpdir(), "full-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk]);
+  t.teardown(() => {
+    execFileSync("umount", [disk]);
+    rmdirSync(disk);
+  });
+  using opened = openDatabase(join(disk, "c.db"));
+  const commit = new GroupCommit(opened.write);
+  const meta = new Meta(opened.write);
+  await commit.run(() => meta.set("clock-anchor", "before"));
+  const filler = join(disk, "filler");
+  const fd = openSync(filler, "w");
+  t.throws(
+    () => {
+      while (true) writeSync(fd, Buffer.alloc(4096));
+    },
+    { code: "ENOSPC" },
+  );
+  closeSync(fd);
+  const large = "x".repeat(512 * 1024);
+  const results = await Promise.allSettled([
+    commit.run(() => meta.set("clock-anchor", "while full")),
+    commit.run(() => meta.set("written-at", large)),
+  ]);
+  for (const result of results) t.match(result, { status: "rejected", reason: { name: "DatabaseUnavailable", state: "full" } });
+  t.equal(commit.isWritable, false);
+  t.equal(meta.text("clock-anchor"), "before");
+
+  rmSync(filler);
+  await commit.run(() => meta.set("written-at", large));
+  t.equal(commit.isWritable, true);
+  t.equal(meta.text("written-at"), large);
 });

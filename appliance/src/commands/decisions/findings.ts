@@ -76,9 +76,19 @@ function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, lo
 }
 
 function coordinatorFindings(health: CoordinatorHealth): Finding[] {
-  const { audit, bus, storage, loopLagMs, brake, clockStep, plannedStopUntil } = health;
+  const { audit, bus, database, storage, loopLagMs, brake, clockStep, plannedStopUntil } = health;
   const found: Finding[] = [];
   if (bus === "down") found.push(fault("bus_down", "the coordinator has lost NATS: no node is heard", "look at part nats"));
+  if (database !== "ok")
+    found.push(
+      fault(
+        database === "full" ? "database_full" : "database_fails",
+        `the coordinator can't write its database: its disk ${database === "full" ? "is full" : "fails"}; nothing is lost, nothing goes on`,
+        database === "full"
+          ? "make space where the database lies; work goes on by itself"
+          : "look at the disk and the kernel's log",
+      ),
+    );
   if (storage === "unavailable")
     found.push(
       fault(

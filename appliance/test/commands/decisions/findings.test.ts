@@ -13,7 +13,16 @@ const node = (change: Partial<NodeHealth> = {}): NodeHealth => ({
   ...change,
 });
 const calm: CoordinatorHealth = {
-  ...{ loopLagMs: 5, brake: null, plannedStopUntil: null, bus: "up", storage: "ok", clockStep: null, nodes: [node()] },
+  ...{
+    loopLagMs: 5,
+    brake: null,
+    plannedStopUntil: null,
+    bus: "up",
+    database: "ok",
+    storage: "ok",
+    clockStep: null,
+    nodes: [node()],
+  },
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20 },
 };
 const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
