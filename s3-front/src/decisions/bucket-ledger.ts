@@ -20,8 +20,14 @@ export type Verdict =
 
 export type Part = { uploadId: string; partNumber: number };
 
-type Reservation = { growth: number; storedBytes: number; part: Part | null; overlaps: boolean };
-type Upload = { parts: Map<number, number>; underWay: Map<number, number> };
+type Reservation = { growth: number; storedBytes: number; part: Part | null; overlaps: boolean; isContested: boolean };
+type Upload = {
+  /** Sizes that `stored` holds for certain. */
+  parts: Map<number, number>;
+  /** Parts that are there with a size that nobody knows for certain: another in their place counts in full. */
+  vague: Set<number>;
+  underWay: Map<number, number>;
+};
 
 /** More open uploads than this are not followed part by part: their ends leave the ledger in doubt. */
 const MAX_UPLOADS = 4_096;
@@ -62,7 +68,8 @@ export class BucketLedger {
       return isPerhapsSeen ? { kind: "wait" } : { kind: "refused", quotaBytes: this.#quotaBytes, heldBytes };
     }
     const reservation = this.#nextReservation++;
-    this.#reservations.set(reservation, { growth, storedBytes, part, overlaps: false });
+    const isContested = part !== null && this.#contest(part);
+    this.#reservations.set(reservation, { growth, storedBytes, part, overlaps: false, isContested });
     if (part !== null) this.#count(part, 1);
     return { kind: "granted", reservation };
   }
@@ -72,7 +79,11 @@ export class BucketLedger {
     this.#besideListing = 0;
     this.#isInDoubt = false;
     this.#isCounted = true;
-    for (const reservation of this.#reservations.values()) reservation.overlaps = true;
+    for (const reservation of this.#reservations.values()) {
+      reservation.overlaps = true;
+      // What it is about to replace, another may have replaced before the listing looks.
+      reservation.growth = reservation.storedBytes;
+    }
   }
 
   listed(quotaBytes: number, usedBytes: number): void {
@@ -91,15 +102,23 @@ export class BucketLedger {
   stored(reservation: number): void {
     const settled = this.#settle(reservation);
     if (settled === null) return;
-    const { growth, storedBytes, part, overlaps } = settled;
+    const { storedBytes, part, overlaps, isContested } = settled;
+    // What it replaced, the listing may have seen or not; and of two that wrote one part either may have been the last.
+    const isVague = overlaps || isContested || this.#isListing;
     const upload = part === null ? undefined : this.#uploads.get(part.uploadId);
-    const known = part === null ? undefined : upload?.parts.get(part.partNumber);
-    // A part of an upload that began before this ledger may have replaced another.
-    if (overlaps || (part !== null && upload === undefined)) this.#isInDoubt = true;
-    const exact = part !== null && upload !== undefined ? storedBytes - (known ?? 0) : storedBytes;
+    const replaced = part === null ? 0 : (upload?.parts.get(part.partNumber) ?? 0);
+    const isUpperBound = isVague || (part !== null && (upload === undefined || upload.vague.has(part.partNumber)));
+    if (isUpperBound) this.#isInDoubt = true;
     if (this.#isListing) this.#besideListing += storedBytes;
-    else this.#stored += overlaps ? Math.max(growth, exact, 0) : exact;
-    if (part !== null) upload?.parts.set(part.partNumber, storedBytes);
+    else this.#stored += isVague ? storedBytes : storedBytes - replaced;
+    if (part === null || upload === undefined) return;
+    if (isVague) {
+      upload.parts.delete(part.partNumber);
+      upload.vague.add(part.partNumber);
+    } else {
+      upload.parts.set(part.partNumber, storedBytes);
+      upload.vague.delete(part.partNumber);
+    }
   }
 
   /** The engine has stored nothing. */
@@ -118,7 +137,8 @@ export class BucketLedger {
   }
 
   uploadOpened(uploadId: string): void {
-    if (this.#uploads.size < MAX_UPLOADS) this.#uploads.set(uploadId, { parts: new Map(), underWay: new Map() });
+    if (this.#uploads.size < MAX_UPLOADS)
+      this.#uploads.set(uploadId, { parts: new Map(), vague: new Set(), underWay: new Map() });
   }
 
   /**
@@ -128,7 +148,8 @@ export class BucketLedger {
   uploadCompleted(uploadId: string, parts: number, epoch: number): void {
     const upload = this.#uploads.get(uploadId);
     this.#uploads.delete(uploadId);
-    const isExact = upload?.parts.size === parts && upload.underWay.size === 0 && epoch === this.#epoch && !this.#isListing;
+    const isExact =
+      upload?.parts.size === parts && upload.vague.size + upload.underWay.size === 0 && epoch === this.#epoch && !this.#isListing;
     if (!isExact) this.#isInDoubt = true;
   }
 
@@ -136,7 +157,8 @@ export class BucketLedger {
   uploadAborted(uploadId: string, epoch: number): void {
     const upload = this.#uploads.get(uploadId);
     this.#uploads.delete(uploadId);
-    if (upload === undefined || upload.underWay.size > 0 || epoch !== this.#epoch || this.#isListing) this.#isInDoubt = true;
+    const isExact = upload !== undefined && upload.vague.size + upload.underWay.size === 0;
+    if (!isExact || epoch !== this.#epoch || this.#isListing) this.#isInDoubt = true;
     else for (const bytes of upload.parts.values()) this.#stored -= bytes;
   }
 
@@ -161,6 +183,15 @@ export class BucketLedger {
     // Of two that write one part either may be the last, so the second counts in full.
     if (upload === undefined || upload.underWay.has(part.partNumber)) return storedBytes;
     return Math.max(0, storedBytes - (upload.parts.get(part.partNumber) ?? 0));
+  }
+
+  /** Whether others write this part now; they are told that they are not alone. */
+  #contest({ uploadId, partNumber }: Part): boolean {
+    const others = [...this.#reservations.values()].filter(
+      ({ part }) => part?.uploadId === uploadId && part.partNumber === partNumber,
+    );
+    for (const other of others) other.isContested = true;
+    return others.length > 0;
   }
 
   #settle(reservation: number): Reservation | null {

@@ -160,7 +160,7 @@ export class Door {
     const { trail } = this.#deps;
     await trail.demand();
     if (request.headers.expect !== undefined) response.writeContinue();
-    const body = await readBody(request, asked.length.bodyBytes);
+    const body = await readBody(request, asked.length.bodyBytes ?? 0);
     const listed = parseDeleteList(body);
     for (const { key } of listed) checkKey(key);
     const { operation, objects } = deleteManyRecords(asked, owner, listed);

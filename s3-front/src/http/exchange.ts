@@ -57,11 +57,11 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
   }
 }
 
-/** The frame of a body is the connection's, so a request without one says so: Node would make a chunked one of it. */
+/** The frame of a body is the connection's. Node makes a chunked one where no length is given: who sends none says so. */
 function headersFor(request: IncomingMessage): string[] {
   const headers = endToEnd(request.rawHeaders);
-  if (request.headers["content-length"] === undefined && !["GET", "HEAD", "DELETE"].includes(request.method ?? ""))
-    headers.push("Content-Length", "0");
+  const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
+  if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? "")) headers.push("Content-Length", "0");
   return headers;
 }
 
