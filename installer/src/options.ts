@@ -24,6 +24,7 @@ export type InstallFlags = {
   engine: string;
   uidBase: string;
   bucketQuotaGib: string;
+  outputExport: string;
   yes: boolean;
   dryRun: boolean;
 } & Record<PortFlag, string>;
@@ -59,6 +60,7 @@ export function addInstallOptions(command: Command): Command {
     .option("--engine <podman|docker>", "container engine of this host", "podman")
     .option("--uid-base <n>", "first of the numeric users of the processes", "64100")
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
+    .option("--output-export <open|controlled>", "whether a user's own key may fetch models that jobs made", "open")
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false);
   for (const [name, port] of Object.entries(DEFAULT_PORTS))
@@ -142,6 +144,7 @@ function toConfig(flags: InstallFlags): unknown {
     agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
     keyKind: flags.keyKind,
     bucketQuotaBytes: Number(flags.bucketQuotaGib) * 1024 ** 3,
+    outputExport: flags.outputExport,
   };
 }
 

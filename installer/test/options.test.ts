@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { addInstallOptions, applyAnswers, type InstallFlags } from "../src/options.ts";
+import { addInstallOptions, applyAnswers, type InstallFlags, toRequest } from "../src/options.ts";
 
 /** The flags that come of an answers file and a command line. */
 function flagsOf(t: Test, answers: string, args: readonly string[] = []): InstallFlags {
@@ -17,6 +17,15 @@ function flagsOf(t: Test, answers: string, args: readonly string[] = []): Instal
 t.test("an answers file sets what the command line leaves open, and a flag wins", async (t) => {
   const flags = flagsOf(t, '{"name":"gpu.example","cpu-workers":4,"yes":true,"customer":"a"}', ["--customer", "b"]);
   t.match(flags, { name: "gpu.example", cpuWorkers: "4", yes: true, customer: "b" });
+});
+
+t.test("models leave freely unless the site says otherwise, and nothing else can be said", async (t) => {
+  // Any file: the key is read here, and used later.
+  const key = import.meta.filename;
+  const requestOf = (args: readonly string[]) => toRequest({ ...flagsOf(t, "{}", args), key });
+  t.equal(requestOf([]).config.outputExport, "open");
+  t.equal(requestOf(["--output-export", "controlled"]).config.outputExport, "controlled");
+  t.throws(() => requestOf(["--output-export", "never"]), { code: "option_invalid", message: /--output-export/ });
 });
 
 const wrong: [string, RegExp][] = [

@@ -79,7 +79,7 @@ t.test("where a site controls export, a user's key can't take a model out in any
   await t.rejects(own.send({ method: "GET", path: [user.bucket, key] }), refused);
   await t.rejects(own.send({ method: "GET", path: [user.bucket, key], query: { versionId: model.versionId } }), refused);
   await t.rejects(own.send({ method: "GET", path: [user.bucket, key], headers: { range: "bytes=0-1" } }), refused);
-  await t.rejects(own.send({ method: "HEAD", path: [user.bucket, key] }), { status: 403 });
+  await t.rejects(own.send({ method: "HEAD", path: [user.bucket, key] }), { name: "S3ResponseError", status: 403 });
   for (const source of [
     `${user.bucket}/${key}`,
     `/${user.bucket}/jobs/p/model%5Fout/checkpoint.pt?versionId=${model.versionId}`,

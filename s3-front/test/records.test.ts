@@ -23,7 +23,7 @@ t.test("a user's object goes in and comes out, and the log names who, what and h
   const url = await store.presignGet(alice.bucket, put.key, put.versionId, 60);
   t.equal(await (await fetchWithCa(front.caPem, url)).text(), "hello");
   t.equal(await store.stat(alice.bucket, "jobs/none"), null);
-  await t.rejects(store.setBucketPolicy(alice.bucket, {}), { status: 403 });
+  await t.rejects(store.setBucketPolicy(alice.bucket, {}), { name: "S3ResponseError", status: 403 });
   const leaves = await since(length);
   t.same(named(leaves), [
     "data.object.write requested",
@@ -83,9 +83,12 @@ t.test("who is not let in is named by the claim, a stranger as one", async (t) =
   const carol = await front.addUser();
   const { length } = await front.leaves();
   const wrong = front.transportOf({ ...carol.keys, secretAccessKey: "wrong" });
-  await t.rejects(wrong.send({ method: "GET", path: [carol.bucket, "x"] }), { status: 403 });
+  await t.rejects(wrong.send({ method: "GET", path: [carol.bucket, "x"] }), { name: "S3ResponseError", status: 403 });
   const stranger = front.transportOf({ accessKeyId: "RTSTRANGER", secretAccessKey: "x" });
-  await t.rejects(stranger.send({ method: "PUT", path: [carol.bucket, "x"], body: "x" }), { status: 403 });
+  await t.rejects(stranger.send({ method: "PUT", path: [carol.bucket, "x"], body: "x" }), {
+    name: "S3ResponseError",
+    status: 403,
+  });
   const anonymous = await fetchWithCa(front.caPem, `${front.endpoint}/${carol.bucket}/x`);
   t.equal(anonymous.status, 403);
   const leaves = await since(length);

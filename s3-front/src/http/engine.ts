@@ -5,7 +5,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest
 const SILENCE_MS = 15 * 60_000;
 const HEALTH_MS = 2_000;
 /** Of bodies, in bytes, on their way through this process for each request. */
-export const STREAM_BUFFER_BYTES = 256 * 1024;
+export const STREAM_BUFFER_BYTES = 64 * 1024;
 
 /** The engine is away, or went away before it answered. */
 export class EngineUnavailable extends Error {
