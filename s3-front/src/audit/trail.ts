@@ -12,7 +12,7 @@ export type Source = { actor: Actor; address: string; userAgent: string | null }
 /** An operation whose `requested` is durable. */
 export type OpenRecord = {
   op: string;
-  /** Closes it; the record is sent at once and again after a break, but not waited for: the effect has happened. */
+  /** Closes it, the first time alone; the record is sent at once and again after a break, but not waited for: the effect has happened. */
   close: (phase: "completed" | "failed" | "denied", outcome: { code: string; status?: number }) => void;
 };
 
@@ -65,9 +65,12 @@ export class Trail {
     const { draft, disclosures } = draftOf(record, source, op);
     await this.#watched(() => this.#producer.append({ ...draft, phase: "requested" }, disclosures));
     const { type, actor, object } = draft;
+    let isClosed = false;
     return {
       op,
       close: (phase, outcome) => {
+        if (isClosed) return;
+        isClosed = true;
         const closing = { type: type as OperationType, op, actor, object, phase, outcome };
         this.#watched(() => this.#producer.append(closing)).catch(this.#onError);
       },

@@ -16,7 +16,8 @@ import { type Answer, deleteManyRecords, operationRecord, readRecord, refusalRec
 import { S3Refusal } from "../decisions/s3-error.ts";
 import type { QuotaKeeper, Room } from "../quota/quota-keeper.ts";
 import { Bookkeeping } from "../quota/bookkeeping.ts";
-import { type Engine, EngineUnavailable } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import { EngineUnavailable } from "./engine-connection.ts";
 import { ClientGone, exchange } from "./exchange.ts";
 import { readBody } from "./read-body.ts";
 import { refuse } from "./refuse.ts";
@@ -135,8 +136,8 @@ export class Door {
       await exchange(engine, {
         ...{ request, response, body },
         isDocument: kind === "multipart" || asked.operation.copies,
-        onAnswer: async (answer, head, document) => {
-          books.answered(answer, { headers: head.headers, document, parts: tally?.parts ?? 0 });
+        onAnswer: async (answer, headers, document) => {
+          books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
           close(open, answer);
           const read = readRecord(asked, owner, answer);
           if (read !== null) await trail.fact(read, source);

@@ -1,35 +1,37 @@
-/** The engine behind its Unix socket: a pool of kept-alive connections, plain HTTP, every end-to-end header as it came. */
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+/** The engine behind its Unix socket: a pool of kept-alive connections. */
+import { request as httpRequest } from "node:http";
+import { EngineConnection } from "./engine-connection.ts";
 
-/** Longest silence of the engine: joining the parts of the largest object takes minutes. */
-const SILENCE_MS = 15 * 60_000;
 const HEALTH_MS = 2_000;
-/** Of bodies, in bytes, on their way through this process for each request. */
-export const STREAM_BUFFER_BYTES = 64 * 1024;
-
-/** The engine is away, or went away before it answered. */
-export class EngineUnavailable extends Error {
-  override readonly name = "EngineUnavailable";
-}
+const MAX_IDLE = 64;
 
 export class Engine implements Disposable {
   readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64, scheduling: "lifo", timeout: SILENCE_MS });
+  readonly #all = new Set<EngineConnection>();
+  readonly #idle: EngineConnection[] = [];
 
   constructor(socketPath: string) {
     this.#socketPath = socketPath;
   }
 
-  /** @param rawHeaders name, value, name, value …: sent in this order and spelling */
-  open(method: string, target: string, rawHeaders: readonly string[]): ClientRequest {
-    return httpRequest({
-      socketPath: this.#socketPath,
-      agent: this.#agent,
-      method,
-      path: target,
-      headers: rawHeaders,
-      maxHeaderSize: 64 * 1024,
-    });
+  /** A connection of the caller's own until its request and answer are whole; the one used last comes first. */
+  take(): EngineConnection {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    const made = new EngineConnection(
+      this.#socketPath,
+      (connection) => {
+        if (this.#idle.length < MAX_IDLE) this.#idle.push(connection);
+        else connection.destroy(new Error("there are enough idle connections"));
+      },
+      (connection) => {
+        this.#all.delete(connection);
+        const at = this.#idle.indexOf(connection);
+        if (at >= 0) this.#idle.splice(at, 1);
+      },
+    );
+    this.#all.add(made);
+    return made;
   }
 
   async isUp(): Promise<boolean> {
@@ -40,7 +42,7 @@ export class Engine implements Disposable {
       headers: { host: "engine" },
       timeout: HEALTH_MS,
     });
-    asked.on("response", (answer: IncomingMessage) => {
+    asked.on("response", (answer) => {
       answer.resume();
       resolve(answer.statusCode === 200);
     });
@@ -51,6 +53,6 @@ export class Engine implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy();
+    for (const connection of this.#all) connection.destroy(new Error("the front stops"));
   }
 }

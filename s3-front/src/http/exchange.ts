@@ -2,11 +2,13 @@
  * One request on its way to the engine and the answer on its way back, byte for byte, with back-pressure and nothing kept. A client that
  * goes away ends the engine's request, an engine that goes away ends the client's.
  */
-import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AnswerHead } from "../decisions/answer-head.ts";
 import type { Answer } from "../decisions/records.ts";
 import { endToEnd } from "../decisions/request-headers.ts";
 import { codeOfDocument } from "../decisions/s3-error.ts";
-import { type Engine, EngineUnavailable } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import type { EngineConnection, Taker } from "./engine-connection.ts";
 import { drain } from "./refuse.ts";
 
 /** Of a client that sends or reads nothing. */
@@ -24,7 +26,7 @@ export type Exchange = {
   /** Whether the answer is a small document that may say an error under status 200. */
   isDocument: boolean;
   /** What the engine said, before a byte of it goes to the client; the client is answered when it resolves. */
-  onAnswer: (answer: Answer, head: IncomingMessage, document: string) => Promise<void>;
+  onAnswer: (answer: Answer, headers: ReadonlyMap<string, string>, document: string) => Promise<void>;
 };
 
 /** The client went away before it was answered. */
@@ -33,31 +35,38 @@ export class ClientGone extends Error {
 }
 
 /**
- * Resolves when the answer is on its way; what happens to it then concerns these two alone.
+ * Resolves when the client has its answer, or nobody is left to take it.
  * @throws EngineUnavailable, ClientGone before there is an answer, and what `onAnswer` throws
  */
 export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
   if (response.destroyed) throw new ClientGone("the client went away");
-  const sent = engine.open(request.method ?? "GET", request.url ?? "/", headersFor(request));
+  const connection = engine.take();
+  let isGone = false;
   const onClientGone = (): void => {
-    if (!response.writableFinished) sent.destroy(new ClientGone("the client went away"));
+    if (response.writableFinished) return;
+    isGone = true;
+    connection.destroy(new ClientGone("the client went away"));
   };
   response.once("close", onClientGone);
   try {
-    const head = await headOf(sent, request, response, body);
-    const status = head.statusCode ?? 502;
-    const document = (status >= 300 || isDocument) && request.method !== "HEAD" ? await read(head) : null;
-    const code = document === null || (status < 300 && !document.text.includes("<Error>")) ? null : codeOfDocument(document.text);
-    const length = head.headers["content-length"];
-    await onAnswer({ status, code, bytes: length === undefined ? null : Number(length) }, head, document?.text ?? "");
-    send(head, document?.bytes ?? null, request, response);
+    const head = await headOf(connection, request, response, body);
+    const wantsDocument = (head.status >= 300 || isDocument) && isShort(head);
+    const document = wantsDocument ? await readWhole(connection) : null;
+    const text = document?.toString("utf8") ?? "";
+    const code = document === null || (head.status < 300 && !text.includes("<Error>")) ? null : codeOfDocument(text);
+    const length = head.headers.get("content-length");
+    await onAnswer({ status: head.status, code, bytes: length === undefined ? null : Number(length) }, head.headers, text);
+    if (isGone) throw new ClientGone("the client went away");
+    await send(connection, head, document, request, response);
   } catch (error) {
-    sent.destroy();
-    throw error;
+    connection.destroy(error instanceof Error ? error : new Error(String(error)));
+    throw isGone ? new ClientGone("the client went away", { cause: error }) : error;
+  } finally {
+    response.off("close", onClientGone);
   }
 }
 
-/** The frame of a body is the connection's. Node makes a chunked one where no length is given: who sends none says so. */
+/** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
 function headersFor(request: IncomingMessage): string[] {
   const headers = endToEnd(request.rawHeaders);
   const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
@@ -66,76 +75,95 @@ function headersFor(request: IncomingMessage): string[] {
 }
 
 async function headOf(
-  sent: ClientRequest,
+  connection: EngineConnection,
   request: IncomingMessage,
   response: ServerResponse,
   body: "stream" | Buffer,
-): Promise<IncomingMessage> {
-  const answered = Promise.withResolvers<IncomingMessage>();
-  sent.once("response", answered.resolve);
-  sent.on("error", (error) =>
-    answered.reject(
-      error instanceof ClientGone ? error : new EngineUnavailable("the object store does not answer", { cause: error }),
-    ),
-  );
-  sent.once("close", () => answered.reject(new EngineUnavailable("the object store went away")));
-  sent.once("timeout", () => sent.destroy(new Error("the object store is silent")));
+): Promise<AnswerHead> {
+  const onData = (chunk: Buffer): void => {
+    if (!connection.write(chunk)) request.pause();
+  };
+  const onEnd = (): void => {
+    connection.end();
+    request.socket.setTimeout(ENGINE_WORKS_MS);
+  };
   const flow = (): void => {
     if (body === "stream") {
       request.socket.setTimeout(CLIENT_IDLE_MS);
-      request.pipe(sent);
-      request.once("end", () => request.socket.setTimeout(ENGINE_WORKS_MS));
-    } else sent.end(body);
+      request.on("data", onData).once("end", onEnd);
+      request.resume();
+    } else {
+      connection.write(body);
+      connection.end();
+    }
   };
-  if (request.headers.expect === undefined || body !== "stream") flow();
-  else {
-    sent.once("continue", () => {
+  const isAwaited = request.headers.expect !== undefined && body === "stream";
+  const answered = connection.ask({
+    method: request.method ?? "GET",
+    target: request.url ?? "/",
+    rawHeaders: headersFor(request),
+    onContinue: () => {
+      if (!isAwaited) return;
       response.writeContinue();
       flow();
-    });
-    sent.flushHeaders();
+    },
+    onDrain: () => request.resume(),
+  });
+  if (!isAwaited) flow();
+  const head = await answered;
+  // What is left of a body that the engine did not wait for is drained by whoever answers.
+  if (!request.readableEnded) {
+    request.off("data", onData).off("end", onEnd);
+    request.pause();
   }
-  const head = await answered.promise;
-  request.unpipe(sent);
   return head;
 }
 
-/** The whole of a small document, or what came of it when it is too long: the rest follows. */
-async function read(head: IncomingMessage): Promise<{ bytes: Buffer[]; text: string }> {
-  const bytes: Buffer[] = [];
-  let length = 0;
-  const done = Promise.withResolvers<void>();
-  const take = (chunk: Buffer): void => {
-    bytes.push(chunk);
-    length += chunk.length;
-    if (length <= DOCUMENT_BYTES) return;
-    head.pause();
-    done.resolve();
-  };
-  const fail = (): void => done.reject(new EngineUnavailable("the object store broke off its answer"));
-  head.on("data", take).once("end", done.resolve).once("aborted", fail);
-  await done.promise;
-  head.off("data", take).off("end", done.resolve).off("aborted", fail);
-  return { bytes, text: Buffer.concat(bytes).toString("utf8") };
+function isShort({ frame }: AnswerHead): boolean {
+  return frame.kind === "chunked" || (frame.kind === "length" && frame.bytes <= DOCUMENT_BYTES);
 }
 
-function send(head: IncomingMessage, first: readonly Buffer[] | null, request: IncomingMessage, response: ServerResponse): void {
+async function readWhole(connection: EngineConnection): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  await connection.pass((piece, done) => {
+    pieces.push(Buffer.from(piece));
+    bytes += piece.length;
+    done(bytes > 4 * DOCUMENT_BYTES ? new RangeError("the object store's document is too long") : null);
+  });
+  return Buffer.concat(pieces);
+}
+
+async function send(
+  connection: EngineConnection,
+  head: AnswerHead,
+  document: Buffer | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   // The engine answered before the body had arrived: what is left of it is in nobody's way once the connection ends.
   const isEarly = !request.complete;
   const headers = endToEnd(head.rawHeaders);
   if (isEarly) headers.push("Connection", "close");
   request.socket.setTimeout(CLIENT_IDLE_MS);
-  response.writeHead(head.statusCode ?? 502, head.statusMessage ?? "", headers);
-  for (const chunk of first ?? []) response.write(chunk);
-  const finish = (): void => {
-    if (isEarly && request.headers.expect === undefined) drain(request, () => response.end());
-    else response.end();
-  };
-  if (head.readableEnded) {
-    finish();
-    return;
-  }
-  head.once("end", finish);
-  head.once("aborted", () => response.destroy());
-  head.pipe(response, { end: false });
+  response.writeHead(head.status, head.reason, headers);
+  if (document === null) {
+    try {
+      await connection.pass(takerOf(head, response));
+    } catch {
+      // Half an answer is none: the client sees the connection break.
+      response.destroy();
+      return;
+    }
+  } else if (document.length > 0) response.write(document);
+  if (isEarly && request.headers.expect === undefined) drain(request, () => response.end());
+  else response.end();
+}
+
+/** Of a known length the bytes go straight into the socket: the response's own stream would only copy and count them. */
+function takerOf({ frame }: AnswerHead, response: ServerResponse): Taker {
+  const { socket } = response;
+  if (frame.kind !== "length" || socket === null) return (bytes, done) => void response.write(bytes, done);
+  response.flushHeaders();
+  return (bytes, done) => void socket.write(bytes, done);
 }

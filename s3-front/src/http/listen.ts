@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { errorDocument, S3Refusal } from "../decisions/s3-error.ts";
 import type { Door } from "./door.ts";
-import { STREAM_BUFFER_BYTES } from "./engine.ts";
 import { CLIENT_IDLE_MS } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
 
@@ -13,7 +12,9 @@ import { refuse } from "./refuse.ts";
 const MAX_HEAD_BYTES = 8_000;
 const HEAD_MS = 20_000;
 const KEEP_ALIVE_MS = 65_000;
-const MAX_CONNECTIONS = 2_048;
+/** Each may hold a connection to the engine with its buffer. */
+const MAX_CONNECTIONS = 1_024;
+const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type ListenOptions = { host: string; port: number; tls: { cert: string; key: string } };
 

@@ -1,12 +1,11 @@
 /** What one request did to the ledger of its bucket, told once, from the engine's answer. */
-import type { IncomingHttpHeaders } from "node:http";
 import type { S3Request } from "../decisions/classify.ts";
 import type { Answer } from "../decisions/records.ts";
 import type { QuotaKeeper, Room } from "./quota-keeper.ts";
 
 /** Of the engine's answer to a change. */
 type Told = {
-  headers: IncomingHttpHeaders;
+  headers: ReadonlyMap<string, string>;
   /** Its body where that is a document. */
   document: string;
   /** How many the request's list of parts names. */
@@ -62,7 +61,7 @@ export class Bookkeeping {
     switch (operation.trace.kind) {
       case "write":
         // Without a version the object before it is gone.
-        if (headers["x-amz-version-id"] === undefined) ledger.shrank();
+        if (!headers.has("x-amz-version-id")) ledger.shrank();
         // The source may have been replaced after it was measured.
         if (operation.copies) ledger.grew();
         return;
@@ -76,7 +75,7 @@ export class Bookkeeping {
         return;
       case "delete":
         // A marker alone takes nothing away.
-        if (headers["x-amz-delete-marker"] !== "true" || this.#asked.versionId !== null) ledger.shrank();
+        if (headers.get("x-amz-delete-marker") !== "true" || this.#asked.versionId !== null) ledger.shrank();
         return;
       case "delete-many":
         ledger.shrank();
