@@ -49,6 +49,8 @@ export class EngineConnection {
   /** Read and not yet taken. */
   #pending: Buffer = Buffer.alloc(0);
   #failure: Error | null = null;
+  #isAnswered = false;
+  #gathering: NodeJS.Immediate | null = null;
 
   /** @param onIdle called when another request may follow */
   constructor(
@@ -92,6 +94,7 @@ export class EngineConnection {
   /** False when the caller should wait for `onDrain`. */
   write(bytes: Uint8Array): boolean {
     if (this.#asked === null || this.#failure !== null) return true;
+    this.#gather();
     if (!this.#asked.isChunked) return this.#socket.write(bytes);
     this.#socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
     this.#socket.write(bytes);
@@ -103,7 +106,22 @@ export class EngineConnection {
     if (this.#asked === null || this.#failure !== null) return;
     this.#asked.isSent = true;
     if (this.#asked.isChunked) this.#socket.write("0\r\n\r\n", "latin1");
+    this.#flush();
     this.#settle();
+  }
+
+  /** TLS hands over records of 16 KiB: what comes in one turn of the event loop goes out in one call. */
+  #gather(): void {
+    if (this.#gathering !== null) return;
+    this.#socket.cork();
+    this.#gathering = setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#gathering === null) return;
+    clearImmediate(this.#gathering);
+    this.#gathering = null;
+    this.#socket.uncork();
   }
 
   /** Passes the body of the answer on. @throws EngineUnavailable, and what the taker reports */
@@ -186,8 +204,6 @@ export class EngineConnection {
     passing?.ended.resolve();
     if (this.#answer !== null && this.#pending.length === 0) this.#settle(true);
   }
-
-  #isAnswered = false;
 
   /** Back to the pool once both sides are whole. */
   #settle(isAnswered = this.#isAnswered): void {
