@@ -132,19 +132,24 @@ export class Door {
     const { body, open } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
     const books = new Bookkeeping(quota, asked, room);
     const tally = kind === "multipart" ? tallyOf(request) : null;
+    let isAnswered = false;
     try {
       await exchange(engine, {
         ...{ request, response, body },
         isDocument: kind === "multipart" || asked.operation.copies,
         onAnswer: async (answer, headers, document) => {
           books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
-          close(open, answer);
+          isAnswered = true;
+          // It is not waited for, so the client's answer goes out first.
+          if (open !== null) setImmediate(() => close(open, answer));
           const read = readRecord(asked, owner, answer);
           if (read !== null) await trail.fact(read, source);
         },
       });
     } catch (error) {
       books.broken();
+      // What the engine did stands, whether or not the client heard of it.
+      if (isAnswered) throw error;
       if (error instanceof ClientGone) open?.close("failed", { code: "client_gone" });
       else if (error instanceof EngineUnavailable) open?.close("failed", { code: "engine_unavailable", status: 503 });
       throw error;
@@ -213,8 +218,7 @@ function tallyOf(request: IncomingMessage): PartTally {
   return tally;
 }
 
-function close(open: OpenRecord | null, { status, code }: Answer): void {
-  if (open === null) return;
+function close(open: OpenRecord, { status, code }: Answer): void {
   if (status < 300 && code === null) open.close("completed", { code: "ok", status });
   else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status });
 }

@@ -86,6 +86,8 @@ export class EngineConnection {
     for (let at = 0; at < request.rawHeaders.length; at += 2)
       lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`);
     if (isChunked) lines.push("Transfer-Encoding: chunked");
+    // With what of the body is there already, in one call.
+    this.#gather();
     this.#socket.write(`${lines.join("\r\n")}\r\nConnection: keep-alive\r\n\r\n`, "latin1");
     this.#socket.resume();
     return asked.head.promise;

@@ -15,8 +15,8 @@ import { drain } from "./refuse.ts";
 export const CLIENT_IDLE_MS = 60_000;
 /** While the engine works on a request that has arrived whole. */
 const ENGINE_WORKS_MS = 15 * 60_000;
-/** An error document, or that of a completed upload; longer ones pass unread. */
-const DOCUMENT_BYTES = 64 * 1024;
+/** Error documents, the ends of uploads, and small objects: read whole, and sent with the head in one call. */
+const SHORT_BYTES = 64 * 1024;
 
 export type Exchange = {
   request: IncomingMessage;
@@ -50,14 +50,14 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
   response.once("close", onClientGone);
   try {
     const head = await headOf(connection, request, response, body);
-    const wantsDocument = (head.status >= 300 || isDocument) && isShort(head);
-    const document = wantsDocument ? await readWhole(connection) : null;
-    const text = document?.toString("utf8") ?? "";
-    const code = document === null || (head.status < 300 && !text.includes("<Error>")) ? null : codeOfDocument(text);
+    const isTold = head.status >= 300 || isDocument;
+    const whole = isShort(head, isTold) ? await readWhole(connection) : null;
+    const text = isTold ? (whole?.toString("utf8") ?? "") : "";
+    const code = head.status >= 300 || text.includes("<Error>") ? codeOfDocument(text) : null;
     const length = head.headers.get("content-length");
     await onAnswer({ status: head.status, code, bytes: length === undefined ? null : Number(length) }, head.headers, text);
     if (isGone) throw new ClientGone("the client went away");
-    await send(connection, head, document, request, response);
+    await send(connection, head, whole, request, response);
   } catch (error) {
     connection.destroy(error instanceof Error ? error : new Error(String(error)));
     throw isGone ? new ClientGone("the client went away", { cause: error }) : error;
@@ -119,8 +119,9 @@ async function headOf(
   return head;
 }
 
-function isShort({ frame }: AnswerHead): boolean {
-  return frame.kind === "chunked" || (frame.kind === "length" && frame.bytes <= DOCUMENT_BYTES);
+/** @param isTold whether the body is a document that says how it went: those are short in any frame */
+function isShort({ frame }: AnswerHead, isTold: boolean): boolean {
+  return frame.kind === "none" || (frame.kind === "length" ? frame.bytes <= SHORT_BYTES : isTold && frame.kind === "chunked");
 }
 
 async function readWhole(connection: EngineConnection): Promise<Buffer> {
@@ -129,7 +130,7 @@ async function readWhole(connection: EngineConnection): Promise<Buffer> {
   await connection.pass((piece, done) => {
     pieces.push(Buffer.from(piece));
     bytes += piece.length;
-    done(bytes > 4 * DOCUMENT_BYTES ? new RangeError("the object store's document is too long") : null);
+    done(bytes > 4 * SHORT_BYTES ? new RangeError("the object store's document is too long") : null);
   });
   return Buffer.concat(pieces);
 }
@@ -137,7 +138,7 @@ async function readWhole(connection: EngineConnection): Promise<Buffer> {
 async function send(
   connection: EngineConnection,
   head: AnswerHead,
-  document: Buffer | null,
+  whole: Buffer | null,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -147,7 +148,7 @@ async function send(
   if (isEarly) headers.push("Connection", "close");
   request.socket.setTimeout(CLIENT_IDLE_MS);
   response.writeHead(head.status, head.reason, headers);
-  if (document === null) {
+  if (whole === null) {
     try {
       await connection.pass(takerOf(head, response));
     } catch {
@@ -155,9 +156,13 @@ async function send(
       response.destroy();
       return;
     }
-  } else if (document.length > 0) response.write(document);
-  if (isEarly && request.headers.expect === undefined) drain(request, () => response.end());
-  else response.end();
+  }
+  const rest = whole ?? undefined;
+  if (!isEarly || request.headers.expect !== undefined) response.end(rest);
+  else {
+    if (rest !== undefined) response.write(rest);
+    drain(request, () => response.end());
+  }
 }
 
 /** Of a known length the bytes go straight into the socket: the response's own stream would only copy and count them. */
