@@ -1,6 +1,6 @@
 /**
  * One connection to the engine, one request at a time. Not `node:http`: its client makes a new buffer for each read and passes it through three
- * streams, which costs five times the CPU of reading into one buffer and writing from it (docs/proofs.md).
+ * streams, which costs three times the CPU of reading into one buffer and writing from it (measured: 2.7 s against 0.9 for a gigabyte).
  *
  * Invariants: the read buffer is handed out to one taker at a time, and nothing is read before the taker is done with it; a connection goes
  * back to the pool only after request and answer were whole.
