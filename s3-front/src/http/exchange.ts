@@ -49,7 +49,7 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
   };
   response.once("close", onClientGone);
   try {
-    const head = await headOf(connection, request, response, body);
+    const { head, isSent } = await headOf(connection, request, response, body);
     const isTold = head.status >= 300 || isDocument;
     const whole = isShort(head, isTold) ? await readWhole(connection) : null;
     const text = isTold ? (whole?.toString("utf8") ?? "") : "";
@@ -58,6 +58,8 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
     await onAnswer({ status: head.status, code, bytes: length === undefined ? null : Number(length) }, head.headers, text);
     if (isGone) throw new ClientGone("the client went away");
     await send(connection, head, whole, request, response);
+    // The engine did not wait for the whole request, so nothing may follow it on this connection.
+    if (!isSent) connection.destroy(new Error("answered before the request was whole"));
   } catch (error) {
     connection.destroy(error instanceof Error ? error : new Error(String(error)));
     throw isGone ? new ClientGone("the client went away", { cause: error }) : error;
@@ -79,22 +81,30 @@ async function headOf(
   request: IncomingMessage,
   response: ServerResponse,
   body: "stream" | Buffer,
-): Promise<AnswerHead> {
+): Promise<{ head: AnswerHead; isSent: boolean }> {
+  let isSent = false;
+  const end = (): void => {
+    isSent = true;
+    connection.end();
+  };
   const onData = (chunk: Buffer): void => {
     if (!connection.write(chunk)) request.pause();
   };
   const onEnd = (): void => {
-    connection.end();
+    end();
     request.socket.setTimeout(ENGINE_WORKS_MS);
   };
   const flow = (): void => {
-    if (body === "stream") {
+    if (body === "stream" && !hasBody(request)) {
+      request.resume();
+      onEnd();
+    } else if (body === "stream") {
       request.socket.setTimeout(CLIENT_IDLE_MS);
       request.on("data", onData).once("end", onEnd);
       request.resume();
     } else {
       connection.write(body);
-      connection.end();
+      end();
     }
   };
   const isAwaited = request.headers.expect !== undefined && body === "stream";
@@ -112,11 +122,15 @@ async function headOf(
   if (!isAwaited) flow();
   const head = await answered;
   // What is left of a body that the engine did not wait for is drained by whoever answers.
-  if (!request.readableEnded) {
+  if (!isSent) {
     request.off("data", onData).off("end", onEnd);
     request.pause();
   }
-  return head;
+  return { head, isSent };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 /** @param isTold whether the body is a document that says how it went: those are short in any frame */
