@@ -27,6 +27,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
     "postgres",
     "registry",
     "s3",
+    "s3-front",
   ]);
 });
 

@@ -8,6 +8,8 @@ import { PortRange } from "./port-range.ts";
 const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 export const Slug = Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$" });
+/** `controlled`: a user's own key can't fetch what lies in `model_out/`; the coordinator's signature alone lets it out. */
+export const OutputExport = Type.Union([Type.Literal("open"), Type.Literal("controlled")]);
 
 export const ApplianceConfig = Type.Object(
   {
@@ -52,6 +54,8 @@ export const ApplianceConfig = Type.Object(
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** Default quota of a user's bucket. */
     bucketQuotaBytes: Type.Integer({ minimum: 0 }),
+    /** @default open, also where an older file does not have it */
+    outputExport: Type.Optional(OutputExport),
   },
   closed,
 );

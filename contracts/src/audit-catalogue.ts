@@ -29,6 +29,9 @@ const OPERATION_OR_FACT = [...OPERATION, ...FACT] as const;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** As the caller saw it. */
+const Status = Type.Integer({ minimum: 100, maximum: 599 });
 
 export type CatalogueEntry = {
   phases: readonly EventPhase[];
@@ -251,6 +254,85 @@ export const EVENT_CATALOGUE = {
     maxOpenMs: HOUR,
     whileDraining: true,
   },
+
+  // ── data, as it passes the S3 front ───────────────────────────────────────────────────────────────────────────────────
+  "data.object.read": fact(
+    "object",
+    "An object or its attributes were asked for at the S3 door; durable before the first byte was sent.",
+    Type.Object(
+      {
+        bucket: Type.Optional(PlainId),
+        status: Status,
+        bytes: Type.Optional(Count),
+        version: Type.Optional(Type.Boolean()),
+        code: Type.Optional(Code),
+      },
+      closed,
+    ),
+  ),
+  "data.object.write": operation(
+    "object",
+    "An object was written or copied through the S3 door.",
+    Type.Object({ bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), copied: Type.Optional(Type.Boolean()) }, closed),
+    { maxOpenMs: DAY },
+  ),
+  "data.object.multipart": operation(
+    "object",
+    "A multipart upload was opened, completed or aborted through the S3 door; its parts have no record of their own.",
+    Type.Object({ bucket: Type.Optional(PlainId), step: Code }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "data.object.delete": operation(
+    "object",
+    "An object, or one version of it, was deleted through the S3 door.",
+    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "data.object.delete.listed": fact(
+    "object",
+    "One of the objects that a request for several deletions names; the operation is `data.bucket.delete`.",
+    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "data.object.change": operation(
+    "object",
+    "Tags, retention, legal hold or access list of an object were changed through the S3 door.",
+    Type.Object({ bucket: Type.Optional(PlainId), aspect: Code }, closed),
+  ),
+  "data.object.refused": fact(
+    "object",
+    "The S3 door refused a request for an object before the object store saw it: quota, export control.",
+    Type.Object({ bucket: Type.Optional(PlainId), status: Status, code: Code, bytes: Type.Optional(Count) }, closed),
+  ),
+  "data.bucket.delete": operation(
+    "bucket",
+    "Several objects of a bucket were deleted in one request; each is named by a record `data.object.delete.listed`.",
+    Type.Object({ objects: Count }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "data.bucket.list": fact(
+    "bucket",
+    "Objects, versions or open uploads of a bucket were listed at the S3 door.",
+    Type.Object({ status: Status, code: Type.Optional(Code) }, closed),
+  ),
+  "data.bucket.inspect": fact(
+    "bucket",
+    "A bucket's existence, policy or configuration was read at the S3 door.",
+    Type.Object({ status: Status, aspect: Code, code: Type.Optional(Code) }, closed),
+  ),
+  "data.bucket.change": operation(
+    "bucket",
+    "A bucket was made, removed, or its policy or configuration changed through the S3 door.",
+    Type.Object({ aspect: Code, removed: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "data.buckets.list": fact(
+    "appliance",
+    "The buckets were listed at the S3 door.",
+    Type.Object({ status: Status, code: Type.Optional(Code) }, closed),
+  ),
+  "key.store.change": operation(
+    "key",
+    "A key pair was made in or removed from the object store.",
+    Type.Object({ removed: Type.Boolean() }, closed),
+  ),
 
   // ── admin ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
   "admin.coordinator.start": fact(

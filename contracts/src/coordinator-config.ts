@@ -37,6 +37,8 @@ export const CoordinatorConfig = Type.Object(
     databaseFile: Path,
     /** Unix socket of the `appliance` command: JSON lines, root alone. */
     controlSocket: Path,
+    /** Unix socket where the S3 front asks whose a bucket and a key are and what a bucket holds; its folder lets in the front alone. */
+    frontSocket: Path,
     audit: Type.Object({ gateSocket: Path, recordSocket: Path }, closed),
     nats: Type.Object(
       {

@@ -12,6 +12,8 @@ import manifest from "../package.json" with { type: "json" };
 import { buildApp } from "./app.ts";
 import { ControlServer } from "./control/control-server.ts";
 import { controlHandler } from "./control/verbs.ts";
+import { answerFront } from "./front/answer-front.ts";
+import { FrontServer } from "./front/front-server.ts";
 import { makeLogger } from "./http/logger.ts";
 import type { ReadinessChecks } from "./http/routes/health.ts";
 import { BucketKeys } from "./identity/bucket-keys.ts";
@@ -51,7 +53,13 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
   const now = () => Date.now();
   const passwords = new RegistryPasswords(now);
   const core = stack.use(
-    await openCore({ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) }),
+    await openCore({
+      ...{ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) },
+      serveFront: (read) => {
+        const answer = answerFront({ read, store, adminAccessKeyId: secrets.s3Admin.accessKeyId });
+        return FrontServer.listen(config.frontSocket, answer, logger);
+      },
+    }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
   const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport) });

@@ -10,6 +10,7 @@ const good = {
   publicUrl: "http://127.0.0.1:8000",
   databaseFile: at("coordinator.db"),
   controlSocket: at("control"),
+  frontSocket: at("front"),
   audit: { gateSocket: at("gate"), recordSocket: at("record") },
   nats: {
     ...{ url: "tls://x:4222", caFile: at("pem"), certFile: at("pem"), keyFile: at("pem") },

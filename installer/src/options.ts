@@ -26,6 +26,7 @@ export type InstallFlags = {
   uidBase: string;
   bucketQuotaGib: string;
   jobPorts: string;
+  outputExport: string;
   yes: boolean;
   dryRun: boolean;
 } & Record<PortFlag, string>;
@@ -66,6 +67,7 @@ export function addInstallOptions(command: Command): Command {
       `${DEFAULT_JOB_PORTS.from}-${DEFAULT_JOB_PORTS.to}`,
     )
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
+    .option("--output-export <open|controlled>", "whether a user's own key may fetch models that jobs made", "open")
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false);
   for (const [name, port] of Object.entries(DEFAULT_PORTS))
@@ -150,6 +152,7 @@ function toConfig(flags: InstallFlags): unknown {
     agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
     keyKind: flags.keyKind,
     bucketQuotaBytes: Number(flags.bucketQuotaGib) * 1024 ** 3,
+    outputExport: flags.outputExport,
   };
 }
 

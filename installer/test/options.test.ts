@@ -19,6 +19,15 @@ t.test("an answers file sets what the command line leaves open, and a flag wins"
   t.match(flags, { name: "gpu.example", cpuWorkers: "4", yes: true, customer: "b" });
 });
 
+t.test("models leave freely unless the site says otherwise, and nothing else can be said", async (t) => {
+  // Any file: the key is read here, and used later.
+  const key = import.meta.filename;
+  const requestOf = (args: readonly string[]) => toRequest({ ...flagsOf(t, "{}", args), key });
+  t.equal(requestOf([]).config.outputExport, "open");
+  t.equal(requestOf(["--output-export", "controlled"]).config.outputExport, "controlled");
+  t.throws(() => requestOf(["--output-export", "never"]), { code: "option_invalid", message: /--output-export/ });
+});
+
 const wrong: [string, RegExp][] = [
   ['{"nam":"x"}', /there is no option nam/],
   ['{"key":"/other"}', /there is no option key/],

@@ -11,6 +11,7 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 /** Process → its entry. The verifier alone must run under any Node from 20 on an auditor's machine. */
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
+  "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
@@ -32,6 +33,7 @@ const COPIED: Readonly<Record<string, string>> = {
 const SOURCES = [
   "contracts/src",
   "audit/src",
+  "s3-front/src",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",

@@ -10,6 +10,7 @@ import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contra
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
@@ -53,7 +54,7 @@ function makeFolders(context: PartContext): void {
     ensureFolder(folder, ROOT, 0o755);
   ensureFolder(layout.log(""), ROOT, 0o750);
   ensureFolder(layout.secrets(""), ROOT, 0o755);
-  for (const process of ["coordinator", "nats", "s3", "registry", "postgres", "keycloak"] as const)
+  for (const process of ["coordinator", "nats", "s3", "s3Front", "registry", "postgres", "keycloak"] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   // The log's key is made by auditd alone: not even the supervisor sees it.
@@ -75,7 +76,7 @@ async function makeCertificates(context: PartContext): Promise<void> {
   await ca.ensureRoot(config.appliance);
   await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
   const names = [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
-  for (const process of ["coordinator", "nats", "s3", "registry", "keycloak"] as const) {
+  for (const process of ["coordinator", "nats", "s3Front", "registry", "keycloak"] as const) {
     await ca.ensureServer(layout.secrets(process), readBy(context, process), "server", names);
   }
   await ca.ensureServer(layout.secrets("coordinator"), readBy(context, "coordinator"), "registry-token", [config.name]);
@@ -110,10 +111,11 @@ function makeSecrets(context: PartContext): void {
 
 function writeProcessConfigs(context: PartContext): void {
   const { config, layout } = context;
-  const give = (process: "coordinator" | "auditd", value: unknown): void =>
-    writeOwned(layout.processConfig(process), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
-  give("auditd", auditdConfig(context));
-  give("coordinator", coordinatorConfig(context));
+  const give = (name: string, process: Process, value: unknown): void =>
+    writeOwned(layout.processConfig(name), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
+  give("auditd", "auditd", auditdConfig(context));
+  give("s3-front", "s3Front", s3FrontConfig(context));
+  give("coordinator", "coordinator", coordinatorConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
   writeOwned(
@@ -157,9 +159,9 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     logDir: layout.data("audit", "log"),
     keyFile: layout.secrets("auditd", "log.key"),
     policyFile: layout.data("audit", "audit.policy"),
-    producers: AUDIT_PRODUCERS.map((name) => ({
+    producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family }]) => ({
       name,
-      family: name === "appliance" ? "appliance" : "coordinator",
+      family,
       socket: layout.run("audit", name, "sock"),
       gid: null,
     })),
@@ -183,6 +185,22 @@ function auditYear(file: string): number {
   return Number(readFileSync(file, "utf8"));
 }
 
+function s3FrontConfig({ config, layout }: PartContext): S3FrontConfig {
+  const secret = (name: string): string => layout.secrets("s3Front", name);
+  return {
+    listen: {
+      host: config.address,
+      port: config.ports.s3,
+      tls: { certFile: secret("server.crt"), keyFile: secret("server.key") },
+    },
+    engineSocket: layout.run("s3", "sock"),
+    auditSocket: layout.run("audit", "s3-front", "sock"),
+    coordinatorSocket: layout.run("front", "sock"),
+    outputExport: config.outputExport ?? "open",
+    logLevel: "info",
+  };
+}
+
 function coordinatorConfig(context: PartContext): CoordinatorConfig {
   const { config, layout, release } = context;
   const secret = (name: string): string => layout.secrets("coordinator", name);
@@ -192,6 +210,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     publicUrl: `https://${name}:${ports.api}`,
     databaseFile: layout.data("coordinator", "coordinator.db"),
     controlSocket: layout.run("coordinator", "control"),
+    frontSocket: layout.run("front", "sock"),
     audit: {
       gateSocket: layout.run("audit", "coordinator-gate", "sock"),
       recordSocket: layout.run("audit", "coordinator-record", "sock"),

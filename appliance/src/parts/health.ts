@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
 import { request } from "node:https";
 import { connect } from "node:net";
 
@@ -29,6 +30,18 @@ export async function acceptsUnix(path: string): Promise<boolean> {
       .once("connect", () => give(true))
       .once("error", () => give(false))
       .once("timeout", () => give(false));
+  });
+}
+
+/** Status of `GET path` over a Unix socket; null when there was no answer. */
+export async function unixHttpStatus(socketPath: string, path: string): Promise<number | null> {
+  return await new Promise((resolve) => {
+    const asked = httpRequest({ socketPath, path, headers: { host: "localhost" }, timeout: 3_000, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? null);
+    });
+    asked.once("error", () => resolve(null)).once("timeout", () => asked.destroy());
+    asked.end();
   });
 }
 

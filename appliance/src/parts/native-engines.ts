@@ -1,8 +1,10 @@
 /** NATS, S3 and the registry: static programs of the release, each under its own numeric user. */
 import { readFileSync } from "node:fs";
-import { acceptsTcp, httpsStatus } from "./health.ts";
+import { acceptsTcp, httpsStatus, unixHttpStatus } from "./health.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { type PartUser, processPart } from "./process-part.ts";
+import { makeSocketFolder } from "./socket-folder.ts";
+import { uidOf } from "../layout.ts";
 import type { Part } from "./part.ts";
 
 export function natsPart(context: PartContext): Part {
@@ -22,14 +24,19 @@ export function natsPart(context: PartContext): Part {
 export function s3Part(context: PartContext): Part {
   const { config, layout } = context;
   const user: PartUser = "s3";
+  const socket = layout.run("s3", "sock");
   return processPart(context, {
     name: "s3",
     after: [],
     user,
     program: layout.release("engines", "versitygw"),
     args: [
+      // On no network: the S3 front alone may open this socket.
       "--port",
-      `${config.address}:${config.ports.s3}`,
+      socket,
+      "--socket-perm",
+      "0660",
+      "--keep-alive",
       "--region",
       "garage",
       "--iam-dir",
@@ -37,10 +44,6 @@ export function s3Part(context: PartContext): Part {
       "--health",
       "/healthz",
       "--quiet",
-      "--cert",
-      layout.secrets(user, "server.crt"),
-      "--key",
-      layout.secrets(user, "server.key"),
       "posix",
       "--versioning-dir",
       layout.data("s3", "versions"),
@@ -54,16 +57,10 @@ export function s3Part(context: PartContext): Part {
       };
       return { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey };
     },
-    port: config.ports.s3,
+    port: null,
     version: engineVersion(context, "s3"),
-    isHealthy: async () =>
-      (await httpsStatus({
-        host: config.address,
-        port: config.ports.s3,
-        path: "/healthz",
-        servername: config.name,
-        caFile: layout.rootCert,
-      })) === 200,
+    prepare: async () => makeSocketFolder(layout.run("s3"), { uid: uidOf(config, "s3"), gid: uidOf(config, "s3Front") }, socket),
+    isHealthy: async () => (await unixHttpStatus(socket, "/healthz")) === 200,
   });
 }
 

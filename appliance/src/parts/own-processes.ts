@@ -1,14 +1,21 @@
-/** Our own processes: auditd, coordinator, agent. */
+/** Our own processes: auditd, S3 front, coordinator, agent. */
 import { access } from "node:fs/promises";
 import { chownSync, chmodSync, mkdirSync } from "node:fs";
 import { containerEngineParts, type PartContext } from "./context.ts";
 import { acceptsUnix, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
-import { processPart } from "./process-part.ts";
+import { type PartUser, processPart } from "./process-part.ts";
+import { makeSocketFolder } from "./socket-folder.ts";
 import { uidOf } from "../layout.ts";
 
 /** Each producer's socket of auditd: who may open one is decided by its folder's group. `appliance` is this command, root. */
-export const AUDIT_PRODUCERS = ["coordinator-gate", "coordinator-record", "appliance"] as const;
+export const AUDIT_PRODUCERS = {
+  "coordinator-gate": { family: "coordinator", user: "coordinator" },
+  "coordinator-record": { family: "coordinator", user: "coordinator" },
+  "s3-front": { family: "s3-front", user: "s3Front" },
+  appliance: { family: "appliance", user: "root" },
+} as const satisfies Record<string, { family: string; user: PartUser }>;
+const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {
   const { config, layout, release } = context;
@@ -21,16 +28,36 @@ export function auditdPart(context: PartContext): Part {
     port: null,
     version: release.version,
     prepare: async () => {
-      for (const producer of AUDIT_PRODUCERS) {
-        const folder = layout.run("audit", producer);
-        mkdirSync(folder, { recursive: true });
-        chownSync(folder, uidOf(config, "auditd"), producer === "appliance" ? 0 : uidOf(config, "coordinator"));
-        // Set-group-id: the socket gets the producer's group without auditd being a member of it.
-        chmodSync(folder, 0o2750);
+      for (const producer of PRODUCER_NAMES) {
+        const { user } = AUDIT_PRODUCERS[producer];
+        const gid = user === "root" ? 0 : uidOf(config, user);
+        makeSocketFolder(layout.run("audit", producer), { uid: uidOf(config, "auditd"), gid });
       }
     },
     isHealthy: async () =>
-      (await Promise.all(AUDIT_PRODUCERS.map((producer) => acceptsUnix(layout.run("audit", producer, "sock"))))).every(Boolean),
+      (await Promise.all(PRODUCER_NAMES.map((producer) => acceptsUnix(layout.run("audit", producer, "sock"))))).every(Boolean),
+  });
+}
+
+/** The S3 port: nobody reaches the engine but through it. It asks the coordinator, and yet starts before it: the coordinator writes through it. */
+export function s3FrontPart(context: PartContext): Part {
+  const { config, layout, release } = context;
+  return processPart(context, {
+    name: "s3-front",
+    after: ["s3", "auditd"],
+    user: "s3Front",
+    program: layout.release("bin", "node"),
+    args: [layout.release("app", "s3-front.mjs"), "--config", layout.processConfig("s3-front")],
+    port: config.ports.s3,
+    version: release.version,
+    isHealthy: async () =>
+      (await httpsStatus({
+        host: config.address,
+        port: config.ports.s3,
+        path: "/healthz",
+        servername: config.name,
+        caFile: layout.rootCert,
+      })) === 200,
   });
 }
 
@@ -38,7 +65,7 @@ export function coordinatorPart(context: PartContext): Part {
   const { config, layout, release } = context;
   return processPart(context, {
     name: "coordinator",
-    after: ["nats", "s3", "auditd"],
+    after: ["nats", "s3-front", "auditd"],
     user: "coordinator",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "coordinator.mjs"), "--config", layout.processConfig("coordinator")],
@@ -49,6 +76,7 @@ export function coordinatorPart(context: PartContext): Part {
       mkdirSync(folder, { recursive: true });
       chownSync(folder, uidOf(config, "coordinator"), uidOf(config, "coordinator"));
       chmodSync(folder, 0o700);
+      makeSocketFolder(layout.run("front"), { uid: uidOf(config, "coordinator"), gid: uidOf(config, "s3Front") });
     },
     isHealthy: async () =>
       (await httpsStatus({

@@ -17,6 +17,26 @@ export function findBucket(db: ReadHandle, userId: string): Bucket | null {
   return { name: row.name, ownerId: row.owner_id, quotaBytes: row.quota_bytes, accessKeyId: row.access_key_id };
 }
 
+/** Whose bucket it is and what it may hold, from the moment its row is written. */
+export function findQuota(db: ReadHandle, bucket: string): { ownerId: string; quotaBytes: number } | null {
+  const row = db
+    .prepare<[string], { ownerId: string; quotaBytes: number }>(
+      "SELECT owner_id AS ownerId, quota_bytes AS quotaBytes FROM buckets WHERE name = ?",
+    )
+    .get(bucket);
+  return row ?? null;
+}
+
+/** Whose key pair it is: the bucket's own, one that is about to be, or the one before it until the engine has forgotten it. */
+export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): string | null {
+  const row = db
+    .prepare<[string], { ownerId: string }>(
+      "SELECT owner_id AS ownerId FROM buckets WHERE ? IN (access_key_id, pending_access_key_id, retired_access_key_id)",
+    )
+    .get(accessKeyId);
+  return row?.ownerId ?? null;
+}
+
 export function findUser(db: ReadHandle, username: string): UserRow | null {
   return db.prepare<[string], UserRow>("SELECT id, username FROM users WHERE username = ?").get(username) ?? null;
 }

@@ -52,6 +52,8 @@ export type CoreOptions = {
   alarms: KernelAlarms;
   onTail?: (job: string, member: string, text: string) => void;
   clock?: SteadyClock;
+  /** Called as soon as there are rows to answer from: the S3 front asks about the first request that this start sends to the object store. */
+  serveFront?: (read: ReadHandle) => Promise<AsyncDisposable>;
 };
 
 /** What routes and the control socket work with. */
@@ -79,6 +81,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const { write: db, read } = opened;
   const commit = new GroupCommit(db);
   stack.defer(() => commit.close());
+  if (options.serveFront !== undefined) stack.use(await options.serveFront(read));
   const health = stack.use(new OwnHealth());
   const parts = buildKernel({
     db,

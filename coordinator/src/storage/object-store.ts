@@ -106,13 +106,14 @@ export class S3ObjectStore implements ObjectStore {
   async usage(bucket: string): Promise<BucketUsage> {
     let usedBytes = 0;
     let objects = 0;
+    // Uploads first: one that is completed in between is then counted twice, never not at all. The S3 front relies on it.
+    for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
     for await (const page of this.#versionPages(bucket, "")) {
       for (const { version, isLatest } of page) {
         usedBytes += version.sizeBytes;
         if (isLatest) objects += 1;
       }
     }
-    for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
     return { usedBytes, objects };
   }
 

@@ -88,7 +88,7 @@ export class S3Transport implements Disposable {
 
   /** A URL that anybody who holds it may use once or often until it ends. `expiresS` is in seconds, 1 … 604800. */
   async presign(
-    method: "GET" | "PUT",
+    method: "GET" | "HEAD" | "PUT",
     path: readonly string[],
     query: Record<string, string>,
     expiresS: number,

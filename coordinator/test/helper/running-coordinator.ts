@@ -67,6 +67,7 @@ export class RunningCoordinator implements AsyncDisposable {
       publicUrl: `https://localhost:${port}`,
       databaseFile: join(dir, "coordinator.db"),
       controlSocket: join(dir, "run", "control"),
+      frontSocket: join(dir, "run", "front"),
       audit: { gateSocket: auditd.socket("coordinator-gate"), recordSocket: auditd.socket("coordinator-record") },
       nats: nats.config,
       s3: {

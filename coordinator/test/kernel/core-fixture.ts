@@ -182,6 +182,7 @@ export class CoreFixture {
       publicUrl: "http://localhost",
       databaseFile: join(this.dir, "coordinator.db"),
       controlSocket: unused,
+      frontSocket: unused,
       audit: { gateSocket: this.auditd.gateSocket, recordSocket: this.auditd.recordSocket },
       nats: this.nats.config,
       s3: {

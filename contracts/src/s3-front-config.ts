@@ -1,0 +1,31 @@
+/** `<root>/etc/s3-front.json` (0440, rt-s3): written by appliance/, read and validated by s3-front/. It holds no secret. Paths are absolute. */
+import { type Static, Type } from "typebox";
+import { OutputExport } from "./appliance-config.ts";
+
+const closed = { additionalProperties: false } as const;
+const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
+/** At most 107 bytes: the kernel's limit. */
+const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
+
+export const S3FrontConfig = Type.Object(
+  {
+    listen: Type.Object(
+      {
+        host: Type.String({ minLength: 1 }),
+        port: Type.Integer({ minimum: 0, maximum: 65_535 }),
+        tls: Type.Object({ certFile: Path, keyFile: Path }, closed),
+      },
+      closed,
+    ),
+    /** Where the engine listens, plain HTTP. */
+    engineSocket: SocketPath,
+    /** auditd's socket of the producer `s3-front`. */
+    auditSocket: SocketPath,
+    /** Where the coordinator tells of buckets and keys (s3-front-protocol.ts). */
+    coordinatorSocket: SocketPath,
+    outputExport: OutputExport,
+    logLevel: Type.String({ default: "info" }),
+  },
+  closed,
+);
+export type S3FrontConfig = Static<typeof S3FrontConfig>;

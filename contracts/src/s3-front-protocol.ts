@@ -1,0 +1,63 @@
+/**
+ * What the S3 front asks the coordinator over a Unix socket that these two alone can open: one JSON object a line each way. A connection
+ * has many questions under way; answers name theirs by `id` and come in any order. The front holds no key and no table of its own.
+ */
+import { type Static, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Bucket = Type.String({ minLength: 1, maxLength: 63 });
+
+/** Longest line either way, in bytes: a key of 1,024 bytes whose every byte is escaped fits. */
+export const MAX_FRONT_LINE_BYTES = 16_384;
+
+export const FrontQuestion = Type.Union([
+  /** Whose bucket it is. */
+  Type.Object({ id: Id, ask: Type.Literal("owner"), bucket: Bucket }, closed),
+  /** Its quota, and what it holds now: all versions and the parts of open uploads, listed through the object store. */
+  Type.Object({ id: Id, ask: Type.Literal("bucket"), bucket: Bucket }, closed),
+  /** Whose key pair it is. */
+  Type.Object({ id: Id, ask: Type.Literal("principal"), accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed),
+  /** How large the source of a copy is. */
+  Type.Object(
+    {
+      id: Id,
+      ask: Type.Literal("object"),
+      bucket: Bucket,
+      key: Type.String({ minLength: 1, maxLength: 1024 }),
+      versionId: Type.Union([Type.String({ minLength: 1, maxLength: 128 }), Type.Null()]),
+    },
+    closed,
+  ),
+]);
+export type FrontQuestion = Static<typeof FrontQuestion>;
+
+/** `user`: the pair of a user's bucket, now or just before its rotation; `coordinator`: the engine's admin. */
+const PrincipalKind = Type.Union([Type.Literal("user"), Type.Literal("coordinator"), Type.Literal("unknown")]);
+const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Subject = Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()]);
+
+/** `null` where there is no such bucket, key or object. */
+export const FrontAnswer = Type.Union([
+  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("owner"), owner: Subject }, closed),
+  Type.Object(
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("bucket"),
+      bucket: Type.Union([
+        Type.Object({ owner: Type.String({ minLength: 1, maxLength: 64 }), quotaBytes: Bytes, usedBytes: Bytes }, closed),
+        Type.Null(),
+      ]),
+    },
+    closed,
+  ),
+  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("principal"), kind: PrincipalKind, subject: Subject }, closed),
+  Type.Object(
+    { id: Id, ok: Type.Literal(true), ask: Type.Literal("object"), sizeBytes: Type.Union([Bytes, Type.Null()]) },
+    closed,
+  ),
+  /** The coordinator could not find out; the front then refuses what it asked for. */
+  Type.Object({ id: Id, ok: Type.Literal(false), message: Type.String({ maxLength: 512 }) }, closed),
+]);
+export type FrontAnswer = Static<typeof FrontAnswer>;

@@ -1,0 +1,52 @@
+import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
+import type { ReadHandle } from "../db/open-database.ts";
+import { findOwnerOfKey, findQuota } from "../identity/bucket-store.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { S3ResponseError } from "../storage/s3-transport.ts";
+import type { FrontHandler } from "./front-server.ts";
+
+export type AnswerFrontDeps = {
+  read: ReadHandle;
+  store: Pick<ObjectStore, "usage" | "stat">;
+  /** Of the engine's admin: the coordinator's own. */
+  adminAccessKeyId: string;
+};
+
+/** Answers the S3 front from the coordinator's rows, and counts buckets through the object store itself. */
+export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps): FrontHandler {
+  return async (question): Promise<FrontAnswer> => {
+    const { id } = question;
+    switch (question.ask) {
+      case "principal": {
+        const { ask, accessKeyId } = question;
+        if (accessKeyId === adminAccessKeyId) return { id, ok: true, ask, kind: "coordinator", subject: null };
+        const subject = findOwnerOfKey(read, accessKeyId);
+        return { id, ok: true, ask, kind: subject === null ? "unknown" : "user", subject };
+      }
+      case "owner":
+        return { id, ok: true, ask: question.ask, owner: findQuota(read, question.bucket)?.ownerId ?? null };
+      case "bucket": {
+        const { ask, bucket } = question;
+        const known = findQuota(read, bucket);
+        const usedBytes = known === null ? null : await usedBytesOf(store, bucket);
+        if (known === null || usedBytes === null) return { id, ok: true, ask, bucket: null };
+        return { id, ok: true, ask, bucket: { owner: known.ownerId, quotaBytes: known.quotaBytes, usedBytes } };
+      }
+      case "object": {
+        const { ask, bucket, key, versionId } = question;
+        const version = await store.stat(bucket, key, versionId ?? undefined);
+        return { id, ok: true, ask, sizeBytes: version?.sizeBytes ?? null };
+      }
+    }
+  };
+}
+
+/** Null while the engine has no such bucket: its row is written first. */
+async function usedBytesOf(store: AnswerFrontDeps["store"], bucket: string): Promise<number | null> {
+  try {
+    return (await store.usage(bucket)).usedBytes;
+  } catch (error) {
+    if (error instanceof S3ResponseError && error.code === "NoSuchBucket") return null;
+    throw error;
+  }
+}

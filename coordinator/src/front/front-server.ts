@@ -1,0 +1,83 @@
+/**
+ * The socket where the S3 front asks about buckets and keys (contracts/src/s3-front-protocol.ts). Who may open it is decided by its folder:
+ * the front's group alone. Questions of one connection are answered as each is ready: counting a bucket takes its time.
+ */
+import { chmod, lstat, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { type FrontAnswer, FrontQuestion, MAX_FRONT_LINE_BYTES } from "@resontech/contracts/s3-front-protocol";
+import type { FastifyBaseLogger } from "fastify";
+import { Value } from "typebox/value";
+
+export type FrontHandler = (question: FrontQuestion) => Promise<FrontAnswer>;
+
+export class FrontServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(handle: FrontHandler, logger: FastifyBaseLogger) {
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", (err) => logger.warn({ err }, "connection of the S3 front failed"));
+      serve(socket, handle, logger);
+    });
+  }
+
+  /** @throws when the socket's folder lets others in */
+  static async listen(path: string, handle: FrontHandler, logger: FastifyBaseLogger): Promise<FrontServer> {
+    const folder = await lstat(dirname(path));
+    if (!folder.isDirectory() || (folder.mode & 0o007) !== 0)
+      throw new Error(`the folder of ${path} must be closed to others: 0750`);
+    await rm(path, { force: true });
+    const front = new FrontServer(handle, logger);
+    const listening = once(front.#server, "listening");
+    front.#server.listen(path);
+    await listening;
+    // The folder's group, which the socket inherits, is the front's.
+    await chmod(path, 0o660);
+    return front;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger): void {
+  const lines = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY });
+  // The interface hands errors of its input on; the socket's own handler tells of them.
+  lines.on("error", () => socket.destroy());
+  lines.on("line", (line) => {
+    const question = parse(line);
+    if (question === null) {
+      logger.warn("the S3 front sent what is no question");
+      socket.destroy();
+      return;
+    }
+    handle(question)
+      .catch((err: unknown): FrontAnswer => {
+        logger.warn({ err, ask: question.ask }, "a question of the S3 front failed");
+        return { id: question.id, ok: false, message: "the coordinator's log says why" };
+      })
+      .then((answer) => {
+        if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
+      })
+      .catch((err: unknown) => logger.error({ err }, "an answer to the S3 front was not sent"));
+  });
+}
+
+function parse(line: string): FrontQuestion | null {
+  if (Buffer.byteLength(line) > MAX_FRONT_LINE_BYTES) return null;
+  try {
+    const value: unknown = JSON.parse(line);
+    return Value.Check(FrontQuestion, value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
+import { pino } from "pino";
+import t from "tap";
+import { openDatabase } from "../../src/db/open-database.ts";
+import { answerFront } from "../../src/front/answer-front.ts";
+import { FrontServer } from "../../src/front/front-server.ts";
+import { insertUser, notePendingPair, promotePair } from "../../src/identity/bucket-store.ts";
+import { S3ResponseError } from "../../src/storage/s3-transport.ts";
+
+// Short: a socket's path may have 107 bytes.
+const dir = mkdtempSync(join(tmpdir(), "rtc-"));
+const database = openDatabase(join(dir, "coordinator.db"));
+t.teardown(() => {
+  database[Symbol.dispose]();
+  rmSync(dir, { recursive: true, force: true });
+});
+const user = { userId: "u_1", username: "alice", isAdmin: false, projectId: "p_1", bucket: "alice-1", quotaBytes: 1000, now: 1 };
+insertUser(database.write, user);
+notePendingPair(database.write, "alice-1", "RTOLD");
+promotePair(database.write, "alice-1");
+notePendingPair(database.write, "alice-1", "RTNEW");
+insertUser(database.write, { ...user, userId: "u_2", username: "bob", projectId: "p_2", bucket: "bob-1" });
+
+const store = {
+  usage: async (bucket: string) => {
+    if (bucket === "bob-1") throw new S3ResponseError("NoSuchBucket", 404, "");
+    return { usedBytes: 42, objects: 1 };
+  },
+  stat: async (_bucket: string, key: string, versionId?: string) =>
+    key === "there" ? { key, versionId: versionId ?? "v", sizeBytes: 7, etag: "" } : null,
+};
+const answer = answerFront({ read: database.read, store, adminAccessKeyId: "RTADMIN" });
+mkdirSync(join(dir, "front"), { mode: 0o750 });
+const path = join(dir, "front", "sock");
+const server = await FrontServer.listen(path, answer, pino({ level: "silent" }));
+t.teardown(() => server[Symbol.asyncDispose]());
+
+async function askAll(questions: readonly object[]): Promise<FrontAnswer[]> {
+  const socket = connect(path);
+  socket.write(questions.map((question, id) => `${JSON.stringify({ id, ...question })}\n`).join(""));
+  const answers: FrontAnswer[] = [];
+  for await (const line of createInterface({ input: socket })) {
+    answers.push(JSON.parse(line) as FrontAnswer);
+    if (answers.length === questions.length) break;
+  }
+  socket.destroy();
+  return answers.sort((a, b) => a.id - b.id);
+}
+
+t.test("it says whose key and bucket it is, how full, and how large", async (t) => {
+  const answers = await askAll([
+    { ask: "principal", accessKeyId: "RTADMIN" },
+    { ask: "principal", accessKeyId: "RTOLD" },
+    { ask: "principal", accessKeyId: "RTNEW" },
+    { ask: "principal", accessKeyId: "RTSTRANGER" },
+    { ask: "owner", bucket: "alice-1" },
+    { ask: "owner", bucket: "nobody-1" },
+    { ask: "bucket", bucket: "alice-1" },
+    { ask: "bucket", bucket: "bob-1" },
+    { ask: "bucket", bucket: "nobody-1" },
+    { ask: "object", bucket: "alice-1", key: "there", versionId: null },
+    { ask: "object", bucket: "alice-1", key: "not there", versionId: "v" },
+  ]);
+  t.match(answers, [
+    { kind: "coordinator", subject: null },
+    { kind: "user", subject: "u_1" },
+    { kind: "user", subject: "u_1" },
+    { kind: "unknown", subject: null },
+    { owner: "u_1" },
+    { owner: null },
+    { bucket: { owner: "u_1", quotaBytes: 1000, usedBytes: 42 } },
+    { bucket: null },
+    { bucket: null },
+    { sizeBytes: 7 },
+    { sizeBytes: null },
+  ]);
+});
+
+t.test("who sends no question is cut off; the socket is its group's, and its folder closed to others", async (t) => {
+  for (const line of ["hello", '{"id":1,"ask":"secret"}', `{"id":1,"ask":"owner","bucket":"${"x".repeat(20_000)}"}`]) {
+    const socket = connect(path);
+    socket.write(`${line}\n`);
+    await once(socket.resume(), "close");
+  }
+  t.equal(statSync(path).mode & 0o777, 0o660);
+  mkdirSync(join(dir, "open"));
+  chmodSync(join(dir, "open"), 0o755);
+  await t.rejects(FrontServer.listen(join(dir, "open", "sock"), answer, pino({ level: "silent" })), /closed to others/);
+});

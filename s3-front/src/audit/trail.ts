@@ -1,0 +1,109 @@
+/** What the door writes into the audit log, and when it must be durable: before the engine sees a change, before a reader sees a byte. */
+import { randomUUID } from "node:crypto";
+import { ACKNOWLEDGEMENT_TIMEOUT_MS, AuditUnavailable, type AuditProducer, committer } from "@resontech/audit/producer";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { OperationType } from "@resontech/contracts/audit-catalogue";
+import type { Actor } from "@resontech/contracts/audit-event";
+import type { Record } from "../decisions/records.ts";
+
+/** Who asks, from where. */
+export type Source = { actor: Actor; address: string; userAgent: string | null };
+
+/** An operation whose `requested` is durable. */
+export type OpenRecord = {
+  op: string;
+  /** Closes it, the first time alone; the record is sent at once and again after a break, but not waited for: the effect has happened. */
+  close: (phase: "completed" | "failed" | "denied", outcome: { code: string; status?: number }) => void;
+};
+
+const MAX_AGENT_CHARS = 512;
+
+export class Trail {
+  readonly #producer: AuditProducer;
+  readonly #onError: (error: unknown) => void;
+  #isStuck = false;
+
+  constructor(producer: AuditProducer, onError: (error: unknown) => void) {
+    this.#producer = producer;
+    this.#onError = onError;
+  }
+
+  /** False while auditd is away or has stopped acknowledging. */
+  get isUp(): boolean {
+    return this.#producer.connected && !this.#isStuck;
+  }
+
+  /**
+   * For what has no record of its own and yet must not pass unseen.
+   * @throws AuditUnavailable when auditd does not answer
+   */
+  async demand(): Promise<void> {
+    if (this.isUp) return;
+    await this.#watched(async () => {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(
+        () => late.reject(new AuditUnavailable("timeout", "auditd does not answer")),
+        ACKNOWLEDGEMENT_TIMEOUT_MS,
+      );
+      try {
+        await Promise.race([this.#producer.status(), late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+  }
+
+  /** One record; durable when it resolves. @throws AuditUnavailable */
+  async fact(record: Record, source: Source, op: string = randomUUID()): Promise<void> {
+    const { draft, disclosures } = draftOf(record, source, op);
+    await this.#watched(() => this.#producer.append({ ...draft, phase: "fact" }, disclosures));
+  }
+
+  /** Opens an operation; its `requested` is durable when it resolves. @throws AuditUnavailable: the effect must not happen */
+  async open(record: Record, source: Source): Promise<OpenRecord> {
+    const op = randomUUID();
+    const { draft, disclosures } = draftOf(record, source, op);
+    await this.#watched(() => this.#producer.append({ ...draft, phase: "requested" }, disclosures));
+    const { type, actor, object } = draft;
+    let isClosed = false;
+    return {
+      op,
+      close: (phase, outcome) => {
+        if (isClosed) return;
+        isClosed = true;
+        const closing = { type: type as OperationType, op, actor, object, phase, outcome };
+        this.#watched(() => this.#producer.append(closing)).catch(this.#onError);
+      },
+    };
+  }
+
+  async #watched(send: () => Promise<unknown>): Promise<void> {
+    try {
+      await send();
+      this.#isStuck = false;
+    } catch (error) {
+      if (error instanceof AuditUnavailable) this.#isStuck = true;
+      throw error;
+    }
+  }
+}
+
+function draftOf(record: Record, { actor, address, userAgent }: Source, op: string) {
+  const commit = committer();
+  const src = {
+    addr: commit("src.addr", address),
+    ...(userAgent === null ? {} : { agent: commit("src.agent", userAgent.slice(0, MAX_AGENT_CHARS)) }),
+  };
+  const { target } = record;
+  const object: EventDraft["object"] =
+    target.kind === "object"
+      ? { kind: "object", id: commit("object.id", target.path) }
+      : { kind: target.kind, id: target.id ?? op };
+  const alias = target.kind === "bucket" ? target.name : null;
+  const draft: Omit<EventDraft, "phase"> = {
+    ...{ type: record.type, op, actor, src, action: `S3 ${record.name}`, object },
+    ...(record.detail === undefined ? {} : { detail: record.detail }),
+    ...(alias === null ? {} : { pii: [{ field: "bucket-alias" as const, commitment: commit("pii.bucket-alias", alias) }] }),
+  };
+  return { draft, disclosures: commit.disclosures };
+}

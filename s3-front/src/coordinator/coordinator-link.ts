@@ -1,0 +1,97 @@
+/** Asks the coordinator over its Unix socket; connects when there is something to ask, and again after a break. */
+import { connect, type Socket } from "node:net";
+import { FrontAnswer, type FrontQuestion, MAX_FRONT_LINE_BYTES } from "@resontech/contracts/s3-front-protocol";
+import { Compile } from "typebox/compile";
+
+/** The coordinator is away, or could not find out: what depends on its answer must not happen. */
+export class CoordinatorUnavailable extends Error {
+  override readonly name = "CoordinatorUnavailable";
+}
+
+type Ask = FrontQuestion["ask"];
+type Asked<A extends Ask> = Omit<Extract<FrontQuestion, { ask: A }>, "id" | "ask">;
+type Answered<A extends Ask> = Extract<FrontAnswer, { ok: true; ask: A }>;
+type Waiting = {
+  ask: Ask;
+  resolve: (answer: FrontAnswer & { ok: true }) => void;
+  reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+};
+
+const isAnswer = Compile(FrontAnswer);
+
+export class CoordinatorLink implements Disposable {
+  readonly #path: string;
+  readonly #waiting = new Map<number, Waiting>();
+  #socket: Socket | null = null;
+  #pending = "";
+  #nextId = 1;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** @throws CoordinatorUnavailable also after `timeoutMs` */
+  ask<A extends Ask>(ask: A, question: Asked<A>, timeoutMs: number): Promise<Answered<A>> {
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<Answered<A>>();
+    const timer = setTimeout(() => this.#fail(id, `no answer in ${timeoutMs} ms`), timeoutMs);
+    this.#waiting.set(id, { ask, timer, resolve: (answer) => resolve(answer as Answered<A>), reject });
+    this.#connected().write(`${JSON.stringify({ id, ask, ...question })}\n`);
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket?.destroy();
+  }
+
+  #connected(): Socket {
+    if (this.#socket !== null) return this.#socket;
+    const socket = connect(this.#path);
+    this.#socket = socket;
+    this.#pending = "";
+    let why = "the connection ended";
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      try {
+        this.#receive(text);
+      } catch (error) {
+        socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+    socket.on("error", (error) => {
+      why = error.message;
+    });
+    socket.on("close", () => {
+      if (this.#socket === socket) this.#socket = null;
+      for (const id of this.#waiting.keys()) this.#fail(id, why);
+    });
+    return socket;
+  }
+
+  #receive(text: string): void {
+    const lines = (this.#pending + text).split("\n");
+    this.#pending = lines.pop() ?? "";
+    if (this.#pending.length > MAX_FRONT_LINE_BYTES) throw new RangeError("the coordinator's answer is too long");
+    for (const line of lines) {
+      const answer: unknown = JSON.parse(line);
+      if (!isAnswer.Check(answer)) throw new TypeError("the coordinator's answer is none");
+      const waiting = this.#waiting.get(answer.id);
+      if (waiting === undefined) continue;
+      if (!answer.ok) this.#fail(answer.id, answer.message);
+      else if (answer.ask !== waiting.ask) throw new TypeError("the coordinator answered another question");
+      else this.#settle(answer.id)?.resolve(answer);
+    }
+  }
+
+  #fail(id: number, why: string): void {
+    this.#settle(id)?.reject(new CoordinatorUnavailable(`the coordinator does not say: ${why}`));
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+}

@@ -1,0 +1,66 @@
+import { claimedAccessKey } from "./access-key.ts";
+import { parseAddress } from "./address.ts";
+import { type CopySource, parseCopySource } from "./copy-source.ts";
+import { type DeclaredLength, declaredLength } from "./declared-length.ts";
+import { findOperation, hasOnly, KEY_CALLS, type Operation } from "./operations.ts";
+import { decisiveHeaders } from "./request-headers.ts";
+import { S3Refusal } from "./s3-error.ts";
+
+/** A request that the door has understood. */
+export type S3Request = {
+  operation: Operation;
+  bucket: string | null;
+  key: string | null;
+  versionId: string | null;
+  uploadId: string | null;
+  partNumber: number | null;
+  copySource: CopySource | null;
+  /** Null without a signature. */
+  accessKeyId: string | null;
+  length: DeclaredLength;
+};
+
+/**
+ * What a request asks for, from its request line and headers alone.
+ * @param rawHeaders name, value, name, value … as they came
+ * @throws S3Refusal NotImplemented for what is not in the table of operations, and what the parsers of its parts throw
+ */
+export function classify(method: string, target: string, rawHeaders: readonly string[]): S3Request {
+  const headers = decisiveHeaders(rawHeaders);
+  const source = headers.get("x-amz-copy-source");
+  const keyCall = method === "PATCH" ? KEY_CALLS.get(target.split("?")[0] ?? "") : undefined;
+  const { bucket, key, query } = keyCall === undefined ? parseAddress(target) : parseAddress(`/${target.replace(/^[^?]*/, "")}`);
+  const level = key !== null ? "object" : bucket !== null ? "bucket" : "service";
+  const operation =
+    keyCall === undefined
+      ? findOperation(method, level, query, source !== undefined)
+      : hasOnly(query, keyCall.selectors)
+        ? keyCall
+        : null;
+  if (operation === null) throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  return {
+    operation,
+    bucket,
+    key,
+    versionId: idOf(query.get("versionId")),
+    uploadId: idOf(query.get("uploadId")),
+    partNumber: operation.selectors.includes("partNumber") ? partNumberOf(query.get("partNumber") ?? "") : null,
+    copySource: source === undefined ? null : parseCopySource(source, headers.get("x-amz-copy-source-range")),
+    accessKeyId: claimedAccessKey(query, headers),
+    length: declaredLength(operation.body, query, headers),
+  };
+}
+
+/** The engine makes file names of these. */
+function idOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text))
+    throw new S3Refusal("InvalidArgument", "a version or upload id is not valid");
+  return text;
+}
+
+function partNumberOf(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > 10_000) throw new S3Refusal("InvalidArgument", "the part number is not from 1 to 10,000");
+  return number;
+}

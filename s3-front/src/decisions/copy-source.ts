@@ -1,0 +1,35 @@
+import { checkKey, decode, isBucketName } from "./address.ts";
+import { S3Refusal } from "./s3-error.ts";
+
+export type CopySource = {
+  bucket: string;
+  key: string;
+  versionId: string | null;
+  /** Bytes of the range that is copied; null for the whole object. */
+  rangeBytes: number | null;
+};
+
+/**
+ * Reads `x-amz-copy-source`: `[/]bucket/key[?versionId=ID]`, escaped. As the engine does, the whole header is decoded as a form before it
+ * is split; an object whose key itself holds a question mark can't be named here.
+ * @throws S3Refusal for what the engine might read differently
+ */
+export function parseCopySource(source: string, range: string | undefined): CopySource {
+  const decoded = decode(source.replace(/^\//, "").replaceAll("+", " "));
+  const [path = "", rawVersion, ...more] = decoded.split("?");
+  const version = rawVersion === undefined ? null : /^versionId=([A-Za-z0-9._-]{1,128})$/.exec(rawVersion)?.[1];
+  const slashAt = path.indexOf("/");
+  const bucket = path.slice(0, Math.max(0, slashAt));
+  if (more.length > 0 || version === undefined || !isBucketName(bucket))
+    throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not valid");
+  const key = path.slice(slashAt + 1);
+  checkKey(key);
+  return { bucket, key, versionId: version, rangeBytes: range === undefined ? null : bytesOf(range) };
+}
+
+function bytesOf(range: string): number {
+  const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range) ?? [];
+  const bytes = Number(last) - Number(first) + 1;
+  if (!Number.isSafeInteger(bytes) || bytes < 1) throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range is not valid");
+  return bytes;
+}

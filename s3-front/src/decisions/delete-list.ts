@@ -1,0 +1,43 @@
+import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { S3Refusal } from "./s3-error.ts";
+
+/** S3's own limit. */
+const MAX_OBJECTS = 1000;
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  ignoreDeclaration: true,
+  parseTagValue: false,
+  trimValues: false,
+  processEntities: false,
+  removeNSPrefix: true,
+  isArray: (name) => name === "Object",
+});
+
+/**
+ * The keys that a `Delete` document names. @throws S3Refusal MalformedXML also for what two readers may take differently: document types,
+ * sections and comments
+ */
+export function parseDeleteList(body: Buffer): { key: string; isVersion: boolean }[] {
+  const xml = body.toString("utf8");
+  if (/<!|&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/.test(xml) || XMLValidator.validate(xml) !== true)
+    throw new S3Refusal("MalformedXML", "the list of objects is not plain XML");
+  const root = (parser.parse(xml) as { Delete?: { Object?: unknown } }).Delete;
+  const listed = Array.isArray(root?.Object) ? (root.Object as unknown[]) : [];
+  if (listed.length === 0 || listed.length > MAX_OBJECTS) throw new S3Refusal("MalformedXML", `name 1 to ${MAX_OBJECTS} objects`);
+  return listed.map((entry) => {
+    const { Key, VersionId } = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+    if (typeof Key !== "string" || Key === "") throw new S3Refusal("MalformedXML", "an object without a key");
+    return { key: decodeEntities(Key), isVersion: typeof VersionId === "string" && VersionId !== "" };
+  });
+}
+
+const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+function decodeEntities(text: string): string {
+  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|([a-z]+));/g, (whole, hex?: string, decimal?: string, name?: string) => {
+    if (name !== undefined) return NAMED[name] ?? whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10_ffff ? String.fromCodePoint(code) : whole;
+  });
+}

@@ -1,0 +1,107 @@
+import type { EventDetail, EventType } from "@resontech/contracts/audit-catalogue";
+import type { S3Request } from "./classify.ts";
+
+/** What a record speaks of. `id` is the bucket's owner: its name holds the user's, so it stands there as a commitment alone. */
+export type Target =
+  | { kind: "object"; path: string }
+  | { kind: "bucket"; id: string | null; name: string }
+  | { kind: "key"; id: string | null }
+  | { kind: "appliance"; id: "appliance" };
+
+export type Record = { type: EventType; name: string; target: Target; detail?: EventDetail };
+
+/** How the engine, or the door, answered. */
+export type Answer = { status: number; code: string | null; bytes: number | null };
+
+/** The `requested` of a change; null for what is no operation. */
+export function operationRecord(request: S3Request, owner: string | null, storedBytes: number): Record | null {
+  const { operation, versionId } = request;
+  const { trace, name } = operation;
+  const ofOwner = owner === null ? {} : { bucket: owner };
+  const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target: targetOf(request, owner), detail });
+  switch (trace.kind) {
+    case "write":
+      return make("data.object.write", { ...ofOwner, bytes: storedBytes, ...(operation.copies ? { copied: true } : {}) });
+    case "delete":
+      return make("data.object.delete", { ...ofOwner, ...(versionId === null ? {} : { version: true }) });
+    case "change":
+      return make("data.object.change", { ...ofOwner, aspect: trace.aspect });
+    case "multipart":
+      return make("data.object.multipart", { ...ofOwner, step: trace.step });
+    case "bucket-change":
+      return make("data.bucket.change", { aspect: trace.aspect, ...(operation.method === "DELETE" ? { removed: true } : {}) });
+    case "key-change":
+      return make("key.store.change", { removed: operation.name === "DeleteUser" });
+    case "read":
+    case "list":
+    case "inspect":
+    case "delete-many":
+    case "part":
+      return null;
+  }
+}
+
+/** The record of a read, as it was answered; null for what is no read. */
+export function readRecord(request: S3Request, owner: string | null, { status, code, bytes }: Answer): Record | null {
+  const { operation, versionId } = request;
+  const { trace, name } = operation;
+  const said = { status, ...(code === null ? {} : { code }) };
+  const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target: targetOf(request, owner), detail });
+  switch (trace.kind) {
+    case "read":
+      return make("data.object.read", {
+        ...(owner === null ? {} : { bucket: owner }),
+        ...said,
+        ...(bytes === null ? {} : { bytes }),
+        ...(versionId === null ? {} : { version: true }),
+      });
+    case "list":
+      return request.bucket === null ? make("data.buckets.list", said) : make("data.bucket.list", said);
+    case "inspect":
+      return make("data.bucket.inspect", { ...said, aspect: trace.aspect });
+    case "write":
+    case "delete":
+    case "delete-many":
+    case "change":
+    case "bucket-change":
+    case "multipart":
+    case "key-change":
+    case "part":
+      return null;
+  }
+}
+
+/** A request for several deletions, and each object that it names. */
+export function deleteManyRecords(
+  request: S3Request,
+  owner: string | null,
+  listed: readonly { key: string; isVersion: boolean }[],
+): { operation: Record; objects: Record[] } {
+  const { name } = request.operation;
+  return {
+    operation: { type: "data.bucket.delete", name, target: targetOf(request, owner), detail: { objects: listed.length } },
+    objects: listed.map(({ key, isVersion }) => ({
+      type: "data.object.delete.listed",
+      name,
+      target: { kind: "object", path: `${request.bucket ?? ""}/${key}` },
+      detail: { ...(owner === null ? {} : { bucket: owner }), ...(isVersion ? { version: true } : {}) },
+    })),
+  };
+}
+
+/** What the door refused by itself although it understood it. */
+export function refusalRecord(request: S3Request, owner: string | null, status: number, code: string): Record | null {
+  if (request.key === null) return null;
+  return {
+    type: "data.object.refused",
+    name: request.operation.name,
+    target: targetOf(request, owner),
+    detail: { ...(owner === null ? {} : { bucket: owner }), status, code, bytes: request.length.storedBytes },
+  };
+}
+
+function targetOf({ operation, bucket, key }: S3Request, owner: string | null): Target {
+  if (operation.trace.kind === "key-change") return { kind: "key", id: null };
+  if (bucket === null) return { kind: "appliance", id: "appliance" };
+  return key === null ? { kind: "bucket", id: owner, name: bucket } : { kind: "object", path: `${bucket}/${key}` };
+}

@@ -1,0 +1,48 @@
+/** What the door reads of a request's headers. Each of them at most once: the engine might read another one than the door. */
+import { S3Refusal } from "./s3-error.ts";
+
+const READ = new Set([
+  "authorization",
+  "content-length",
+  "expect",
+  "host",
+  "transfer-encoding",
+  "x-amz-content-sha256",
+  "x-amz-copy-source",
+  "x-amz-copy-source-range",
+  "x-amz-decoded-content-length",
+]);
+
+/**
+ * The headers that decide something, by lower-case name.
+ * @param raw name, value, name, value … as they came
+ * @throws S3Refusal InvalidArgument when one is there twice
+ */
+export function decisiveHeaders(raw: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = (raw[at] ?? "").toLowerCase();
+    if (!READ.has(name)) continue;
+    if (found.has(name)) throw new S3Refusal("InvalidArgument", `the header ${name} is given twice`);
+    found.set(name, raw[at + 1] ?? "");
+  }
+  return found;
+}
+
+const HOP_BY_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]);
+
+/** All headers but those that speak of one connection (RFC 9110 §7.6.1), with their spelling, order and repetitions. */
+export function endToEnd(raw: readonly string[]): string[] {
+  let named: Set<string> | null = null;
+  for (let at = 0; at < raw.length; at += 2)
+    if (raw[at]?.toLowerCase() === "connection")
+      named = new Set([...(named ?? []), ...(raw[at + 1] ?? "").split(",").map((name) => name.trim().toLowerCase())]);
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = (raw[at] ?? "").toLowerCase();
+    // A message's frame is not the connection's to remove.
+    if (HOP_BY_HOP.has(name) || (named?.has(name) === true && name !== "content-length" && name !== "host")) continue;
+    kept.push(raw[at] ?? "", raw[at + 1] ?? "");
+  }
+  return kept;
+}

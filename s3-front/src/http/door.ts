@@ -1,0 +1,224 @@
+/** What happens to one request, in order: understood, attributed, held to export switch and quota, recorded, forwarded, answered. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AuditUnavailable } from "@resontech/audit/producer";
+import type { Logger } from "pino";
+import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
+import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
+import type { Directory } from "../coordinator/directory.ts";
+import { checkKey } from "../decisions/address.ts";
+import { classify, type S3Request } from "../decisions/classify.ts";
+import { parseDeleteList } from "../decisions/delete-list.ts";
+import { isExportRefused } from "../decisions/export-control.ts";
+import { PartTally } from "../decisions/part-tally.ts";
+import { actorOf, type Principal } from "../decisions/principal.ts";
+import { type Answer, deleteManyRecords, operationRecord, readRecord, refusalRecord } from "../decisions/records.ts";
+import { S3Refusal } from "../decisions/s3-error.ts";
+import type { QuotaKeeper, Room } from "../quota/quota-keeper.ts";
+import { Bookkeeping } from "../quota/bookkeeping.ts";
+import type { Engine } from "./engine.ts";
+import { EngineUnavailable } from "./engine-connection.ts";
+import { ClientGone, exchange } from "./exchange.ts";
+import { readBody } from "./read-body.ts";
+import { refuse } from "./refuse.ts";
+
+export type DoorDeps = {
+  engine: Engine;
+  trail: Trail;
+  link: CoordinatorLink;
+  directory: Directory;
+  quota: QuotaKeeper;
+  outputExport: "open" | "controlled";
+  log: Logger;
+};
+
+const STAT_MS = 30_000;
+
+export class Door {
+  readonly #deps: DoorDeps;
+
+  constructor(deps: DoorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers one request, whatever comes. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = randomUUID();
+    try {
+      if (request.url === "/healthz") await this.#sayHealth(response);
+      else await this.#pass(request, response);
+    } catch (error) {
+      if (error instanceof ClientGone) response.destroy();
+      else refuse(request, response, this.#refusalOf(error, requestId), requestId);
+    }
+  }
+
+  async #sayHealth(response: ServerResponse): Promise<void> {
+    const { engine, trail } = this.#deps;
+    const [isEngineUp, isAuditUp] = await Promise.all([
+      engine.isUp(),
+      trail.demand().then(
+        () => true,
+        () => false,
+      ),
+    ]);
+    const body = JSON.stringify({ engine: isEngineUp, audit: isAuditUp });
+    response.writeHead(isEngineUp && isAuditUp ? 200 : 503, {
+      "content-type": "application/json",
+      "content-length": body.length,
+    });
+    response.end(body);
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { directory, trail } = this.#deps;
+    const asked = classify(request.method ?? "", request.url ?? "", request.rawHeaders);
+    const [principal, owner] = await Promise.all([
+      directory.principal(asked.accessKeyId),
+      asked.bucket === null ? null : directory.owner(asked.bucket),
+    ]);
+    const source = sourceOf(request, principal);
+    try {
+      this.#checkRights(asked, principal);
+      const room = await this.#room(asked);
+      try {
+        await this.#recordAndForward({ request, response, asked, owner, source, room });
+      } catch (error) {
+        // Settled already where the engine has seen something.
+        room?.gaveBack();
+        throw error;
+      }
+    } catch (error) {
+      if (error instanceof S3Refusal) {
+        const record = refusalRecord(asked, owner, error.status, error.code);
+        if (record !== null) await trail.fact(record, source);
+      }
+      throw error;
+    }
+  }
+
+  #checkRights({ operation, key, copySource }: S3Request, principal: Principal): void {
+    if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
+      throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone");
+    const { outputExport } = this.#deps;
+    const readKeys = [operation.trace.kind === "read" ? key : null, copySource?.key ?? null];
+    if (readKeys.some((name) => name !== null && isExportRefused(outputExport, principal, name)))
+      throw new S3Refusal("AccessDenied", "this site controls what models leave: ask the operator to release this output");
+  }
+
+  /** Null for what adds no byte. */
+  async #room(asked: S3Request): Promise<Room | null> {
+    const { operation, bucket, copySource, uploadId, partNumber, length } = asked;
+    if (bucket === null || (operation.body !== "object" && !operation.copies)) return null;
+    const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
+    const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
+    if (bytes === 0 && part === null) return null;
+    return await this.#deps.quota.room(bucket, bytes, part);
+  }
+
+  async #sizeOf({ copySource }: S3Request): Promise<number> {
+    if (copySource === null) return 0;
+    const { bucket, key, versionId } = copySource;
+    const { sizeBytes } = await this.#deps.link.ask("object", { bucket, key, versionId }, STAT_MS);
+    if (sizeBytes === null) throw new S3Refusal("NoSuchKey", "there is no such object to copy");
+    return sizeBytes;
+  }
+
+  async #recordAndForward(passing: Passing): Promise<void> {
+    const { engine, trail, quota } = this.#deps;
+    const { request, response, asked, owner, source, room } = passing;
+    const kind = asked.operation.trace.kind;
+    if (kind === "part") await trail.demand();
+    const { body, open } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
+    const books = new Bookkeeping(quota, asked, room);
+    const tally = kind === "multipart" ? tallyOf(request) : null;
+    let isAnswered = false;
+    try {
+      await exchange(engine, {
+        ...{ request, response, body },
+        isDocument: kind === "multipart" || asked.operation.copies,
+        onAnswer: async (answer, headers, document) => {
+          books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
+          isAnswered = true;
+          // It is not waited for, so the client's answer goes out first.
+          if (open !== null) setImmediate(() => close(open, answer));
+          const read = readRecord(asked, owner, answer);
+          if (read !== null) await trail.fact(read, source);
+        },
+      });
+    } catch (error) {
+      books.broken();
+      // What the engine did stands, whether or not the client heard of it.
+      if (isAnswered) throw error;
+      if (error instanceof ClientGone) open?.close("failed", { code: "client_gone" });
+      else if (error instanceof EngineUnavailable) open?.close("failed", { code: "engine_unavailable", status: 503 });
+      throw error;
+    }
+  }
+
+  async #open({ asked, owner, source }: Passing): Promise<{ body: "stream"; open: OpenRecord | null }> {
+    const record = operationRecord(asked, owner, asked.length.storedBytes);
+    return { body: "stream", open: record === null ? null : await this.#deps.trail.open(record, source) };
+  }
+
+  /** The list is read, so that each object that goes is named. */
+  async #openDeletions({ request, response, asked, owner, source }: Passing): Promise<{ body: Buffer; open: OpenRecord }> {
+    const { trail } = this.#deps;
+    await trail.demand();
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const body = await readBody(request, asked.length.bodyBytes ?? 0);
+    const listed = parseDeleteList(body);
+    for (const { key } of listed) checkKey(key);
+    const { operation, objects } = deleteManyRecords(asked, owner, listed);
+    const open = await trail.open(operation, source);
+    await Promise.all(objects.map((record) => trail.fact(record, source, open.op)));
+    return { body, open };
+  }
+
+  #refusalOf(error: unknown, requestId: string): S3Refusal {
+    if (error instanceof S3Refusal) return error;
+    const { log } = this.#deps;
+    if (error instanceof AuditUnavailable) {
+      log.warn({ err: error, requestId }, "the audit log is away");
+      return new S3Refusal(
+        "ServiceUnavailable",
+        "the audit log takes no records: nothing is done that can't be logged; try again",
+      );
+    }
+    if (error instanceof CoordinatorUnavailable) {
+      log.warn({ err: error, requestId }, "the coordinator is away");
+      return new S3Refusal("ServiceUnavailable", "the coordinator can't say whose key or bucket this is; try again");
+    }
+    if (error instanceof EngineUnavailable) {
+      log.warn({ err: error, requestId }, "the object store is away");
+      return new S3Refusal("ServiceUnavailable", "the object store does not answer; try again");
+    }
+    log.error({ err: error, requestId }, "a request failed");
+    return new S3Refusal("ServiceUnavailable", "the request failed; the log of the S3 front says why");
+  }
+}
+
+type Passing = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  asked: S3Request;
+  owner: string | null;
+  source: Source;
+  room: Room | null;
+};
+
+function sourceOf({ socket, headers }: IncomingMessage, principal: Principal): Source {
+  return { actor: actorOf(principal), address: socket.remoteAddress ?? "", userAgent: headers["user-agent"] ?? null };
+}
+
+function tallyOf(request: IncomingMessage): PartTally {
+  const tally = new PartTally();
+  request.on("data", (chunk: Buffer) => tally.push(chunk));
+  request.pause();
+  return tally;
+}
+
+function close(open: OpenRecord, { status, code }: Answer): void {
+  if (status < 300 && code === null) open.close("completed", { code: "ok", status });
+  else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status });
+}

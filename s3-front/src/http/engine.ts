@@ -1,0 +1,58 @@
+/** The engine behind its Unix socket: a pool of kept-alive connections. */
+import { request as httpRequest } from "node:http";
+import { EngineConnection } from "./engine-connection.ts";
+
+const HEALTH_MS = 2_000;
+const MAX_IDLE = 64;
+
+export class Engine implements Disposable {
+  readonly #socketPath: string;
+  readonly #all = new Set<EngineConnection>();
+  readonly #idle: EngineConnection[] = [];
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** A connection of the caller's own until its request and answer are whole; the one used last comes first. */
+  take(): EngineConnection {
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    const made = new EngineConnection(
+      this.#socketPath,
+      (connection) => {
+        if (this.#idle.length < MAX_IDLE) this.#idle.push(connection);
+        else connection.destroy(new Error("there are enough idle connections"));
+      },
+      (connection) => {
+        this.#all.delete(connection);
+        const at = this.#idle.indexOf(connection);
+        if (at >= 0) this.#idle.splice(at, 1);
+      },
+    );
+    this.#all.add(made);
+    return made;
+  }
+
+  async isUp(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const asked = httpRequest({
+      socketPath: this.#socketPath,
+      path: "/healthz",
+      headers: { host: "engine" },
+      timeout: HEALTH_MS,
+    });
+    asked.on("response", (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on("timeout", () => asked.destroy());
+    asked.on("error", () => resolve(false));
+    asked.end();
+    return await promise;
+  }
+
+  [Symbol.dispose](): void {
+    for (const connection of this.#all) connection.destroy(new Error("the front stops"));
+  }
+}

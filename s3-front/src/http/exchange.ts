@@ -1,0 +1,188 @@
+/**
+ * One request on its way to the engine and the answer on its way back, byte for byte, with back-pressure and nothing kept. A client that
+ * goes away ends the engine's request, an engine that goes away ends the client's.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AnswerHead } from "../decisions/answer-head.ts";
+import type { Answer } from "../decisions/records.ts";
+import { endToEnd } from "../decisions/request-headers.ts";
+import { codeOfDocument } from "../decisions/s3-error.ts";
+import type { Engine } from "./engine.ts";
+import type { EngineConnection, Taker } from "./engine-connection.ts";
+import { drain } from "./refuse.ts";
+
+/** Of a client that sends or reads nothing. */
+export const CLIENT_IDLE_MS = 60_000;
+/** While the engine works on a request that has arrived whole. */
+const ENGINE_WORKS_MS = 15 * 60_000;
+/** Error documents, the ends of uploads, and small objects: read whole, and sent with the head in one call. */
+const SHORT_BYTES = 64 * 1024;
+
+export type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** `stream` sends the request's own body on. */
+  body: "stream" | Buffer;
+  /** Whether the answer is a small document that may say an error under status 200. */
+  isDocument: boolean;
+  /** What the engine said, before a byte of it goes to the client; the client is answered when it resolves. */
+  onAnswer: (answer: Answer, headers: ReadonlyMap<string, string>, document: string) => Promise<void>;
+};
+
+/** The client went away before it was answered. */
+export class ClientGone extends Error {
+  override readonly name = "ClientGone";
+}
+
+/**
+ * Resolves when the client has its answer, or nobody is left to take it.
+ * @throws EngineUnavailable, ClientGone before there is an answer, and what `onAnswer` throws
+ */
+export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
+  if (response.destroyed) throw new ClientGone("the client went away");
+  const connection = engine.take();
+  let isGone = false;
+  const onClientGone = (): void => {
+    if (response.writableFinished) return;
+    isGone = true;
+    connection.destroy(new ClientGone("the client went away"));
+  };
+  response.once("close", onClientGone);
+  try {
+    const { head, isSent } = await headOf(connection, request, response, body);
+    const isTold = head.status >= 300 || isDocument;
+    const whole = isShort(head, isTold) ? await readWhole(connection) : null;
+    const text = isTold ? (whole?.toString("utf8") ?? "") : "";
+    const code = head.status >= 300 || text.includes("<Error>") ? codeOfDocument(text) : null;
+    const length = head.headers.get("content-length");
+    await onAnswer({ status: head.status, code, bytes: length === undefined ? null : Number(length) }, head.headers, text);
+    if (isGone) throw new ClientGone("the client went away");
+    await send(connection, head, whole, request, response);
+    // The engine did not wait for the whole request, so nothing may follow it on this connection.
+    if (!isSent) connection.destroy(new Error("answered before the request was whole"));
+  } catch (error) {
+    connection.destroy(error instanceof Error ? error : new Error(String(error)));
+    throw isGone ? new ClientGone("the client went away", { cause: error }) : error;
+  } finally {
+    response.off("close", onClientGone);
+  }
+}
+
+/** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
+function headersFor(request: IncomingMessage): string[] {
+  const headers = endToEnd(request.rawHeaders);
+  const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
+  if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? "")) headers.push("Content-Length", "0");
+  return headers;
+}
+
+async function headOf(
+  connection: EngineConnection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: "stream" | Buffer,
+): Promise<{ head: AnswerHead; isSent: boolean }> {
+  let isSent = false;
+  const end = (): void => {
+    isSent = true;
+    connection.end();
+  };
+  const onData = (chunk: Buffer): void => {
+    if (!connection.write(chunk)) request.pause();
+  };
+  const onEnd = (): void => {
+    end();
+    request.socket.setTimeout(ENGINE_WORKS_MS);
+  };
+  const flow = (): void => {
+    if (body === "stream" && !hasBody(request)) {
+      request.resume();
+      onEnd();
+    } else if (body === "stream") {
+      request.socket.setTimeout(CLIENT_IDLE_MS);
+      request.on("data", onData).once("end", onEnd);
+      request.resume();
+    } else {
+      connection.write(body);
+      end();
+    }
+  };
+  const isAwaited = request.headers.expect !== undefined && body === "stream";
+  const answered = connection.ask({
+    method: request.method ?? "GET",
+    target: request.url ?? "/",
+    rawHeaders: headersFor(request),
+    onContinue: () => {
+      if (!isAwaited) return;
+      response.writeContinue();
+      flow();
+    },
+    onDrain: () => request.resume(),
+  });
+  if (!isAwaited) flow();
+  const head = await answered;
+  // What is left of a body that the engine did not wait for is drained by whoever answers.
+  if (!isSent) {
+    request.off("data", onData).off("end", onEnd);
+    request.pause();
+  }
+  return { head, isSent };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** @param isTold whether the body is a document that says how it went: those are short in any frame */
+function isShort({ frame }: AnswerHead, isTold: boolean): boolean {
+  return frame.kind === "none" || (frame.kind === "length" ? frame.bytes <= SHORT_BYTES : isTold && frame.kind === "chunked");
+}
+
+async function readWhole(connection: EngineConnection): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  await connection.pass((piece, done) => {
+    pieces.push(Buffer.from(piece));
+    bytes += piece.length;
+    done(bytes > 4 * SHORT_BYTES ? new RangeError("the object store's document is too long") : null);
+  });
+  return Buffer.concat(pieces);
+}
+
+async function send(
+  connection: EngineConnection,
+  head: AnswerHead,
+  whole: Buffer | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // The engine answered before the body had arrived: what is left of it is in nobody's way once the connection ends.
+  const isEarly = !request.complete;
+  const headers = endToEnd(head.rawHeaders);
+  if (isEarly) headers.push("Connection", "close");
+  request.socket.setTimeout(CLIENT_IDLE_MS);
+  response.writeHead(head.status, head.reason, headers);
+  if (whole === null) {
+    try {
+      await connection.pass(takerOf(head, response));
+    } catch {
+      // Half an answer is none: the client sees the connection break.
+      response.destroy();
+      return;
+    }
+  }
+  const rest = whole ?? undefined;
+  if (!isEarly || request.headers.expect !== undefined) response.end(rest);
+  else {
+    if (rest !== undefined) response.write(rest);
+    drain(request, () => response.end());
+  }
+}
+
+/** Of a known length the bytes go straight into the socket: the response's own stream would only copy and count them. */
+function takerOf({ frame }: AnswerHead, response: ServerResponse): Taker {
+  const { socket } = response;
+  if (frame.kind !== "length" || socket === null) return (bytes, done) => void response.write(bytes, done);
+  response.flushHeaders();
+  return (bytes, done) => void socket.write(bytes, done);
+}

@@ -1,0 +1,95 @@
+/** What one request did to the ledger of its bucket, told once, from the engine's answer. */
+import type { S3Request } from "../decisions/classify.ts";
+import type { Answer } from "../decisions/records.ts";
+import type { QuotaKeeper, Room } from "./quota-keeper.ts";
+
+/** Of the engine's answer to a change. */
+type Told = {
+  headers: ReadonlyMap<string, string>;
+  /** Its body where that is a document. */
+  document: string;
+  /** How many the request's list of parts names. */
+  parts: number;
+};
+
+export class Bookkeeping {
+  readonly #quota: QuotaKeeper;
+  readonly #asked: S3Request;
+  readonly #room: Room | null;
+  readonly #epoch: number;
+  #isTold = false;
+
+  constructor(quota: QuotaKeeper, asked: S3Request, room: Room | null) {
+    this.#quota = quota;
+    this.#asked = asked;
+    this.#room = room;
+    this.#epoch = asked.bucket === null ? 0 : (quota.ledger(asked.bucket)?.epoch ?? 0);
+  }
+
+  answered({ status, code }: Answer, told: Told): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    if (status >= 300 || code !== null) {
+      this.#room?.gaveBack();
+      return;
+    }
+    this.#room?.stored();
+    this.#took(told);
+  }
+
+  /** There was no answer: whatever was forwarded may have happened. */
+  broken(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#room?.unknown();
+    this.#ledger?.shrank();
+  }
+
+  get #ledger() {
+    return this.#asked.bucket === null ? null : this.#quota.ledger(this.#asked.bucket);
+  }
+
+  #took({ headers, document, parts }: Told): void {
+    const { operation, uploadId, bucket } = this.#asked;
+    if (bucket === null) return;
+    if (operation.trace.kind === "multipart" && operation.trace.step === "open") {
+      const opened = /<UploadId>([^<]{1,128})<\/UploadId>/.exec(document)?.[1];
+      if (opened !== undefined) this.#quota.keep(bucket).uploadOpened(opened);
+    }
+    const ledger = this.#ledger;
+    if (ledger === null) return;
+    switch (operation.trace.kind) {
+      case "write":
+        // Without a version the object before it is gone.
+        if (!headers.has("x-amz-version-id")) ledger.shrank();
+        // The source may have been replaced after it was measured.
+        if (operation.copies) ledger.grew();
+        return;
+      case "part":
+        if (operation.copies) ledger.grew();
+        return;
+      case "multipart":
+        if (uploadId === null || operation.trace.step === "open") return;
+        if (operation.trace.step === "complete") ledger.uploadCompleted(uploadId, parts, this.#epoch);
+        else ledger.uploadAborted(uploadId, this.#epoch);
+        return;
+      case "delete":
+        // A marker alone takes nothing away.
+        if (headers.get("x-amz-delete-marker") !== "true" || this.#asked.versionId !== null) ledger.shrank();
+        return;
+      case "delete-many":
+        ledger.shrank();
+        return;
+      case "bucket-change":
+        if (operation.trace.aspect === "bucket") this.#quota.forget(bucket);
+        else ledger.grew();
+        return;
+      case "change":
+      case "key-change":
+      case "read":
+      case "list":
+      case "inspect":
+        return;
+    }
+  }
+}

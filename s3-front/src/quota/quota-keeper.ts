@@ -1,0 +1,113 @@
+/** Grants room in buckets: one ledger each, and one listing at a time where a ledger asks for it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CoordinatorLink } from "../coordinator/coordinator-link.ts";
+import { BucketLedger, type Part } from "../decisions/bucket-ledger.ts";
+import { S3Refusal } from "../decisions/s3-error.ts";
+
+/** A bucket of a million versions is listed in this time. */
+const LISTING_MS = 300_000;
+/** Longest wait for writes that the last listing may have seen already; after it their bytes count twice for this one refusal. */
+const WAIT_MS = 2_000;
+const WAIT_STEP_MS = 20;
+
+/** Room for one write; exactly one of the three ends it. */
+export type Room = { stored: () => void; gaveBack: () => void; unknown: () => void };
+
+type Kept = { ledger: BucketLedger; listing: Promise<void> | null };
+
+export class QuotaKeeper {
+  readonly #link: CoordinatorLink;
+  readonly #buckets = new Map<string, Kept>();
+
+  constructor(link: CoordinatorLink) {
+    this.#link = link;
+  }
+
+  /**
+   * Reserves room before a byte is taken.
+   * @throws S3Refusal QuotaExceeded, NoSuchBucket · CoordinatorUnavailable when the bucket can't be counted
+   */
+  async room(bucket: string, storedBytes: number, part: Part | null): Promise<Room> {
+    const giveUpAt = performance.now() + WAIT_MS;
+    for (;;) {
+      const kept = this.#kept(bucket);
+      if (kept.listing !== null) {
+        await kept.listing;
+        continue;
+      }
+      const { ledger } = kept;
+      const verdict = ledger.ask(storedBytes, part);
+      switch (verdict.kind) {
+        case "granted": {
+          const { reservation } = verdict;
+          return {
+            stored: () => ledger.stored(reservation),
+            gaveBack: () => ledger.gaveBack(reservation),
+            unknown: () => ledger.unknown(reservation),
+          };
+        }
+        case "count":
+          await this.#list(bucket, kept);
+          break;
+        case "wait":
+          if (performance.now() < giveUpAt) await sleep(WAIT_STEP_MS);
+          else throw quotaExceeded(storedBytes);
+          break;
+        case "refused":
+          throw quotaExceeded(storedBytes, verdict);
+      }
+    }
+  }
+
+  /** Null for a bucket that nobody has written to yet: its first listing will tell. */
+  ledger(bucket: string): BucketLedger | null {
+    return this.#buckets.get(bucket)?.ledger ?? null;
+  }
+
+  /** The same for a bucket that is known to be there. */
+  keep(bucket: string): BucketLedger {
+    return this.#kept(bucket).ledger;
+  }
+
+  forget(bucket: string): void {
+    this.#buckets.delete(bucket);
+  }
+
+  #kept(bucket: string): Kept {
+    let kept = this.#buckets.get(bucket);
+    if (kept === undefined) {
+      kept = { ledger: new BucketLedger(), listing: null };
+      this.#buckets.set(bucket, kept);
+    }
+    return kept;
+  }
+
+  async #list(bucket: string, kept: Kept): Promise<void> {
+    kept.listing ??= this.#listOnce(bucket, kept).finally(() => {
+      kept.listing = null;
+    });
+    await kept.listing;
+  }
+
+  async #listOnce(bucket: string, kept: Kept): Promise<void> {
+    kept.ledger.listingBegins();
+    try {
+      const { bucket: counted } = await this.#link.ask("bucket", { bucket }, LISTING_MS);
+      if (counted === null) throw new S3Refusal("NoSuchBucket", "there is no such bucket");
+      kept.ledger.listed(counted.quotaBytes, counted.usedBytes);
+    } catch (error) {
+      kept.ledger.listingFailed();
+      // A bucket of nobody is not kept.
+      if (error instanceof S3Refusal) this.#buckets.delete(bucket);
+      throw error;
+    }
+  }
+}
+
+function quotaExceeded(bytes: number, known?: { quotaBytes: number; heldBytes: number }): S3Refusal {
+  const why = known === undefined ? "" : `: ${known.heldBytes} of ${known.quotaBytes} bytes are taken, ${bytes} were to come`;
+  return new S3Refusal(
+    "QuotaExceeded",
+    `the bucket's quota is used up${why}; delete what is no longer needed, or ask the operator`,
+  );
+}

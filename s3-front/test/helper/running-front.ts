@@ -1,0 +1,234 @@
+/** The front as its own process with the real engine behind it, the real auditd beside it, and the coordinator's real answers. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
+import { pino } from "pino";
+import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
+import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
+import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
+import { insertUser, notePendingPair, promotePair, settlePair } from "../../../coordinator/src/identity/bucket-store.ts";
+import { bucketPolicy } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
+import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
+import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
+import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
+import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
+import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
+import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const REGION = "garage";
+
+export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
+
+export class RunningFront implements AsyncDisposable {
+  readonly dir: string;
+  readonly ca: TestCa;
+  readonly caPem: string;
+  readonly config: S3FrontConfig;
+  readonly auditd: AuditdFixture;
+  readonly admin: S3Credentials = {
+    accessKeyId: `ADMIN${randomBytes(6).toString("hex")}`,
+    secretAccessKey: randomBytes(24).toString("base64url"),
+  };
+  readonly store: S3ObjectStore;
+  readonly transport: S3Transport;
+  readonly #database: OpenedDatabase;
+  readonly #binary: string;
+  readonly #transports: S3Transport[] = [];
+  #engine: ChildProcess | null = null;
+  #front: ChildProcess | null = null;
+  #coordinator: FrontServer | null = null;
+  #output = "";
+  #users = 0;
+
+  private constructor(dir: string, ca: TestCa, binary: string, port: number, outputExport: "open" | "controlled") {
+    this.dir = dir;
+    this.ca = ca;
+    this.caPem = readFileSync(ca.caFile, "utf8");
+    this.#binary = binary;
+    for (const name of ["objects", "versions", "iam", "run"]) mkdirSync(join(dir, name), { mode: 0o750 });
+    this.auditd = new AuditdFixture(join(dir, "audit"), {
+      producers: [{ name: "s3-front", family: "s3-front", socket: join(dir, "audit", "run", "s3-front.sock"), gid: null }],
+    });
+    this.config = {
+      listen: { host: "127.0.0.1", port, tls: { certFile: ca.certFile, keyFile: ca.keyFile } },
+      engineSocket: join(dir, "run", "engine"),
+      auditSocket: this.auditd.socket("s3-front"),
+      coordinatorSocket: join(dir, "run", "coordinator"),
+      outputExport,
+      logLevel: "info",
+    };
+    writeFileSync(join(dir, "s3-front.json"), JSON.stringify(this.config));
+    this.transport = this.transportOf(this.admin);
+    this.store = new S3ObjectStore(this.transport);
+    this.#database = openDatabase(join(dir, "coordinator.db"));
+  }
+
+  static async create(options: { outputExport?: "open" | "controlled" } = {}): Promise<RunningFront> {
+    // Short: a socket's path may have 107 bytes.
+    const dir = mkdtempSync(join(tmpdir(), "rtf-"));
+    const [ca, binary, port] = await Promise.all([makeTestCa(dir), engineBinary("versitygw"), freePort()]);
+    const running = new RunningFront(dir, ca, binary, port, options.outputExport ?? "open");
+    try {
+      running.auditd.init();
+      await Promise.all([running.auditd.start(), running.startEngine(), running.startCoordinator()]);
+      await running.startFront();
+    } catch (error) {
+      await running[Symbol.asyncDispose]();
+      throw error;
+    }
+    return running;
+  }
+
+  get endpoint(): string {
+    return `https://localhost:${this.config.listen.port}`;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get frontPid(): number {
+    return this.#front?.pid ?? 0;
+  }
+
+  get enginePid(): number {
+    return this.#engine?.pid ?? 0;
+  }
+
+  transportOf(credentials: S3Credentials): S3Transport {
+    const transport = new S3Transport({ endpoint: this.endpoint, region: REGION, ca: this.caPem, credentials });
+    this.#transports.push(transport);
+    return transport;
+  }
+
+  storeOf(user: TestUser): S3ObjectStore {
+    return new S3ObjectStore(this.transportOf(user.keys));
+  }
+
+  /** A user with a bucket as the coordinator makes them, through the front. */
+  async addUser(quotaBytes = 1024 ** 3): Promise<TestUser> {
+    const userId = `u_${randomBytes(12).toString("hex")}`;
+    this.#users += 1;
+    const bucket = `canary${this.#users}-${randomBytes(4).toString("hex")}`;
+    const keys = {
+      accessKeyId: `RT${randomBytes(10).toString("hex").toUpperCase()}`,
+      secretAccessKey: randomBytes(32).toString("base64url"),
+    };
+    const db = this.#database.write;
+    const user = {
+      userId,
+      username: `canary${this.#users}`,
+      isAdmin: false,
+      projectId: `p_${userId}`,
+      bucket,
+      quotaBytes,
+      now: 1,
+    };
+    insertUser(db, user);
+    await this.store.ensureBucket(bucket);
+    notePendingPair(db, bucket, keys.accessKeyId);
+    await new S3Users(this.transport).create(keys);
+    await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, keys.accessKeyId));
+    promotePair(db, bucket);
+    settlePair(db, bucket);
+    return { userId, bucket, keys };
+  }
+
+  async startEngine(): Promise<void> {
+    const { dir, admin } = this;
+    rmSync(this.config.engineSocket, { force: true });
+    this.#engine = spawn(
+      this.#binary,
+      [
+        ...["--port", this.config.engineSocket, "--socket-perm", "0660", "--keep-alive", "--region", REGION],
+        ...["--iam-dir", join(dir, "iam"), "--health", "/healthz", "--quiet"],
+        ...["posix", "--versioning-dir", join(dir, "versions"), join(dir, "objects")],
+      ],
+      {
+        env: { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey },
+        stdio: "ignore",
+      },
+    );
+    await until(() => unixStatus(this.config.engineSocket).then((status) => status === 200), "the engine is not up");
+  }
+
+  async startCoordinator(): Promise<void> {
+    const answer = answerFront({ read: this.#database.read, store: this.store, adminAccessKeyId: this.admin.accessKeyId });
+    this.#coordinator = await FrontServer.listen(this.config.coordinatorSocket, answer, pino({ level: "silent" }));
+  }
+
+  async stopCoordinator(): Promise<void> {
+    await this.#coordinator?.[Symbol.asyncDispose]();
+    this.#coordinator = null;
+  }
+
+  async startFront(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, "--config", join(this.dir, "s3-front.json")], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#front = child;
+    this.#output = "";
+    child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
+    child.stderr.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`the front ended: ${this.#output}`);
+      return Promise.resolve(this.#output.includes('"msg":"listening"'));
+    }, "the front is not up");
+  }
+
+  async stopFront(signal: NodeJS.Signals): Promise<void> {
+    await ended(this.#front, signal);
+  }
+
+  async stopEngine(signal: NodeJS.Signals): Promise<void> {
+    await ended(this.#engine, signal);
+  }
+
+  /** Every leaf so far, read once the log has signed for all of them. */
+  async leaves(): Promise<AuditEvent[]> {
+    await sleep(400);
+    return await readLeaves(this.auditd.config.logDir);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const transport of this.#transports) transport[Symbol.dispose]();
+    await ended(this.#front, "SIGKILL");
+    await this.stopCoordinator();
+    await ended(this.#engine, "SIGKILL");
+    await this.auditd.stop("SIGKILL");
+    this.#database[Symbol.dispose]();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 15_000): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await isTrue()); await sleep(25))
+    if (Date.now() > deadline) throw new Error(otherwise);
+}
+
+async function unixStatus(socketPath: string): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  httpRequest({ socketPath, path: "/healthz", headers: { host: "engine" } }, (response) => {
+    response.resume();
+    resolve(response.statusCode ?? null);
+  })
+    .on("error", () => resolve(null))
+    .end();
+  return await promise;
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
+import { RunningFront } from "./helper/running-front.ts";
+import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signed.ts";
+
+const front = await RunningFront.create();
+t.teardown(() => front[Symbol.asyncDispose]());
+const KIB = 1024;
+const QUOTA_EXCEEDED = { code: "QuotaExceeded", status: 403 };
+
+t.test("32 writers fill a bucket to the object and not beyond", async (t) => {
+  const quota = 100 * KIB;
+  const user = await front.addUser(quota);
+  const store = front.storeOf(user);
+  const sizes = Array.from({ length: 160 }, (_, at) => ((at * 7919) % 3000) + 1);
+  const left = [...sizes.entries()];
+  const written: number[] = [];
+  const refused: number[] = [];
+  const write = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, size] = next;
+      try {
+        await store.put(user.bucket, `many/${at}`, Buffer.alloc(size), "text/plain");
+        written.push(size);
+      } catch (error) {
+        t.match(error, QUOTA_EXCEEDED);
+        refused.push(size);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, write));
+  const sum = written.reduce((a, b) => a + b, 0);
+  t.equal((await front.store.usage(user.bucket)).usedBytes, sum);
+  t.ok(sum <= quota, `${sum} of ${quota}`);
+  t.ok(refused.length > 0 && written.length > 0);
+  // Nothing that would have fitted was left out: what is free now is less than the least that was refused … of those after the last write.
+  const rest = quota - sum;
+  if (rest > 0) await store.put(user.bucket, "rest", Buffer.alloc(rest), "text/plain");
+  t.equal((await front.store.usage(user.bucket)).usedBytes, quota);
+  await t.rejects(store.put(user.bucket, "one", "1", "text/plain"), QUOTA_EXCEEDED);
+  await store.put(user.bucket, "none", "", "text/plain");
+});
+
+t.test("32 writers of equal objects store exactly as many as fit", async (t) => {
+  const user = await front.addUser(20 * 1000);
+  const store = front.storeOf(user);
+  const ends = await Promise.allSettled(
+    Array.from({ length: 32 }, (_, at) => store.put(user.bucket, `o/${at}`, Buffer.alloc(1000), "text/plain")),
+  );
+  t.equal(ends.filter(({ status }) => status === "fulfilled").length, 20);
+  t.equal((await front.store.usage(user.bucket)).usedBytes, 20_000);
+});
+
+t.test("versions, parts and copies count, a part once for its number, and what is deleted by version comes free", async (t) => {
+  const user = await front.addUser(30 * KIB);
+  const store = front.storeOf(user);
+  const first = await store.put(user.bucket, "a", Buffer.alloc(10 * KIB), "text/plain");
+  await store.put(user.bucket, "a", Buffer.alloc(10 * KIB), "text/plain");
+  await store.remove(user.bucket, "a");
+  await t.rejects(store.put(user.bucket, "b", Buffer.alloc(11 * KIB), "text/plain"), QUOTA_EXCEEDED, "both versions count");
+  const upload = await store.createUpload(user.bucket, "m", "text/plain");
+  const url = await store.presignPart(user.bucket, "m", upload, 1, 60);
+  const part = (bytes: number) => fetchWithCa(front.caPem, url, { method: "PUT", body: Buffer.alloc(bytes) });
+  for (const bytes of [6 * KIB, 10 * KIB, 7 * KIB]) t.equal((await part(bytes)).status, 200, "a part replaces the one before");
+  t.equal((await part(11 * KIB)).status, 403);
+  await t.rejects(store.put(user.bucket, "b", Buffer.alloc(4 * KIB), "text/plain"), QUOTA_EXCEEDED, "parts count");
+  t.ok(await store.abortUpload(user.bucket, "m", upload));
+  const headers = { "x-amz-copy-source": `/${user.bucket}/a?versionId=${first.versionId}` };
+  const copy = (key: string) => front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, key], headers });
+  await copy("copy");
+  await t.rejects(copy("another"), QUOTA_EXCEEDED);
+  // The user can't delete versions; the coordinator's own requests count like everybody's.
+  await front.store.remove(user.bucket, "a", first.versionId);
+  await t.rejects(front.store.put(user.bucket, "b", Buffer.alloc(11 * KIB), "text/plain"), QUOTA_EXCEEDED);
+  await front.store.put(user.bucket, "b", Buffer.alloc(10 * KIB), "text/plain");
+  t.equal((await front.store.usage(user.bucket)).usedBytes, 30 * KIB);
+});
+
+t.test("refused before the first byte, with Expect and without", async (t) => {
+  const user = await front.addUser(1000);
+  const path = `/${user.bucket}/big`;
+  const headers = { ...(await signedHeaders(front, user.keys, "PUT", path)), "content-length": "5000000" };
+  const patient = new RawConnection(front);
+  patient.socket.write(headText(`PUT ${path}`, { ...headers, expect: "100-continue" }));
+  const answer = await patient.until(/<\/Error>/);
+  t.match(answer, /^HTTP\/1\.1 403[\s\S]*<Code>QuotaExceeded<\/Code>/);
+  t.notMatch(answer, /100 Continue/);
+  const hasty = new RawConnection(front);
+  hasty.socket.write(headText(`PUT ${path}`, headers));
+  t.match(await hasty.until(/<\/Error>/), /<Code>QuotaExceeded<\/Code>/, "answered without a byte of the body");
+  const welcome = new RawConnection(front);
+  const small = { ...(await signedHeaders(front, user.keys, "PUT", path)), "content-length": "5", expect: "100-continue" };
+  welcome.socket.write(headText(`PUT ${path}`, small));
+  t.match(await welcome.until(/100 Continue\r\n\r\n/), /^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+  welcome.socket.write("12345");
+  t.equal(statusOf(await welcome.until(/HTTP\/1\.1 200/)), 200);
+  for (const raw of [patient, hasty, welcome]) raw.close();
+  t.match(
+    (await front.leaves()).findLast(({ type }) => type === "data.object.refused"),
+    {
+      actor: { sub: user.userId },
+      detail: { bucket: user.userId, status: 403, code: "QuotaExceeded", bytes: 5_000_000 },
+    },
+  );
+});
+
+t.test("counted anew after kill -9 of front, engine and coordinator, in the middle of writes", async (t) => {
+  const quota = 60 * KIB;
+  const user = await front.addUser(quota);
+  const store = front.storeOf(user);
+  const kills = [
+    async () => {
+      await front.stopFront("SIGKILL");
+      await front.startFront();
+    },
+    async () => {
+      await front.stopEngine("SIGKILL");
+      await front.startEngine();
+    },
+    async () => {
+      await front.stopCoordinator();
+      await front.startCoordinator();
+    },
+  ];
+  for (const [round, kill] of kills.entries()) {
+    const writing = Array.from({ length: 16 }, async (_, at) => {
+      await sleep(at * 5);
+      await store.put(user.bucket, `k/${round}-${at}`, Buffer.alloc(1 * KIB), "text/plain").catch(() => null);
+    });
+    await sleep(40);
+    await kill();
+    await Promise.all(writing);
+  }
+  const { usedBytes } = await front.store.usage(user.bucket);
+  t.ok(usedBytes <= quota && usedBytes > 0, `${usedBytes}`);
+  await t.rejects(store.put(user.bucket, "over", Buffer.alloc(quota - usedBytes + 1), "text/plain"), QUOTA_EXCEEDED);
+  await store.put(user.bucket, "fits", Buffer.alloc(quota - usedBytes), "text/plain");
+  t.equal((await front.store.usage(user.bucket)).usedBytes, quota);
+});
+
+t.test("a bucket of nobody takes nothing, and without the coordinator none that is not counted does", async (t) => {
+  await front.store.ensureBucket("stray-bucket");
+  await t.rejects(front.store.put("stray-bucket", "a", "x", "text/plain"), { code: "NoSuchBucket", status: 404 });
+  const [known, fresh] = [await front.addUser(), await front.addUser()];
+  await front.storeOf(known).put(known.bucket, "a", "x", "text/plain");
+  await front.stopCoordinator();
+  await front.storeOf(known).put(known.bucket, "b", "x", "text/plain");
+  await t.rejects(front.storeOf(fresh).put(fresh.bucket, "a", "x", "text/plain"), { code: "ServiceUnavailable", status: 503 });
+  await front.startCoordinator();
+  await front.storeOf(fresh).put(fresh.bucket, "a", "x", "text/plain");
+});
