@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import t from "tap";
+import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN, putPart } from "./scripted-agent.ts";
 
@@ -131,7 +132,7 @@ t.test("a newer database stops the start", async (t) => {
   db.close();
   await t.rejects(fixture.open(), { code: "database_too_new" });
   const back = new Database(file);
-  back.pragma("user_version = 2");
+  back.pragma(`user_version = ${MIGRATIONS.length}`);
   back.close();
   await fixture.open();
 });
