@@ -81,7 +81,18 @@ async function knock(port: number, identity: { certPem: string; keyPem: string }
   });
 }
 
-const logOf = (test: Test) => test.passing() || nodes.forEach((node) => test.comment(node.log().slice(-8000)));
+function logOf(test: Test): void {
+  if (test.passing()) return;
+  for (const { peer, log } of nodes.map((node) => ({ peer: node.peer, log: node.log() }))) {
+    test.comment(
+      peer.reports
+        .slice(-40)
+        .map(({ member, event }) => `${member} ${JSON.stringify(event).slice(0, 300)}`)
+        .join("\n"),
+    );
+    test.comment(log.slice(-8000));
+  }
+}
 
 t.test("registration says where a node is reached", async (t) => {
   t.match(a.peer.registrations[0], { bridge: { address: namespace.hostAddress, ports: { from: 29_000, to: 29_099 } } });
