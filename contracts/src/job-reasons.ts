@@ -13,6 +13,7 @@ export const AGENT_REASONS = [
   "disk_limit",
   "out_of_memory",
   "output_missing",
+  "bucket_full",
   // the platform
   "image_pull_failed",
   "staging_failed",

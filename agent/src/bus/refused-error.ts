@@ -1,4 +1,4 @@
-/** The coordinator refused; branch on `code`, never on the text. */
+/** The coordinator refused, or the object store for good; branch on `code`, never on the text. */
 export class RefusedError extends Error {
   readonly code: string;
 

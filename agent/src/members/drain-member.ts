@@ -40,7 +40,7 @@ async function upload({ tools, ref, abandoned }: MemberContext, file: JobFile, k
       await persist(() => tools.uploader.upload(ref, { fd: file.fd, sizeBytes: file.sizeBytes, key }, abandoned), abandoned);
       return;
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.code === "stale_fence") throw error;
+      if (!(error instanceof RefusedError) || ["stale_fence", "bucket_full"].includes(error.code)) throw error;
       // The upload is not known any more, or did not come together: it is begun anew.
       if (error.code !== "not_found" || opened === REOPENINGS)
         throw new MemberFailure("upload_failed", `${key} could not be stored: ${error.message}`);

@@ -6,7 +6,7 @@
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import { isDeepStrictEqual } from "node:util";
 import { compareFences, formatFence } from "@resontech/contracts/fence";
-import { isStaleFence } from "../bus/refused-error.ts";
+import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { statusOf } from "../containers/engine-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
 import type { LocalMember } from "../decisions/reconcile.ts";
@@ -179,6 +179,8 @@ function failureOf(error: unknown, isDiskFull: boolean, diskBytes: number): Fail
     const { reason, message, detail } = error;
     return { reason, message, ...(detail === undefined ? {} : { detail }) };
   }
+  if (error instanceof RefusedError && error.code === "bucket_full")
+    return { reason: "bucket_full", message: "the bucket has no room for what the member leaves" };
   if (isDiskFull) return { reason: "disk_limit", message: `the member used up its disk of ${diskBytes} bytes` };
   const message = error instanceof Error ? error.message : String(error);
   return { reason: statusOf(error) > 0 ? "container_failed" : "agent_fault", message };

@@ -1,11 +1,13 @@
 /** Uploads by multiparts that the coordinator creates and completes: the agent holds URLs of single parts alone. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abortable } from "../abortable.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import { persist } from "../bus/persist.ts";
+import { RefusedError } from "../bus/refused-error.ts";
 import { transfer } from "../object-transfer.ts";
 
 const PARALLEL = 4;
@@ -25,6 +27,8 @@ class PartRefusedError extends Error {
   }
 }
 
+const MAX_REFUSAL_BYTES = 16 * 1024;
+
 export class Uploader {
   readonly #coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">;
   readonly #ca: string;
@@ -37,7 +41,7 @@ export class Uploader {
   /**
    * Uploads in constant memory.
    * @returns the upload's id, completed
-   * @throws RefusedError, the last part's error after five tries, or the signal's reason, at once
+   * @throws RefusedError of the coordinator, or `bucket_full`; the last part's error after five tries, or the signal's reason, at once
    */
   async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, area }: Output, signal: AbortSignal): Promise<string> {
     const sha256 = await hashOf({ fd, start, length: sizeBytes }, signal);
@@ -81,7 +85,7 @@ export class Uploader {
       try {
         return await putOnce(url, part, this.#ca, signal);
       } catch (error) {
-        if (signal.aborted || attempt === TRIES) throw error;
+        if (signal.aborted || attempt === TRIES || error instanceof RefusedError) throw error;
         if (error instanceof PartRefusedError && error.status === 403) url = await target.fresh();
         else await sleep(FIRST_WAIT_MS * 2 ** attempt, undefined, { signal });
       }
@@ -99,10 +103,21 @@ async function putOnce(url: string, part: Part, ca: string, signal: AbortSignal)
       request.destroy(error instanceof Error ? error : new Error(String(error))),
     );
   });
+  if (response.statusCode === 403 && (await readRefusal(response)).includes("<Code>QuotaExceeded</Code>"))
+    throw new RefusedError("bucket_full", "the bucket has no room for it");
   response.resume();
   const etag = response.headers.etag?.replaceAll('"', "");
   if (response.statusCode !== 200 || etag === undefined) throw new PartRefusedError(response.statusCode ?? 0);
   return etag;
+}
+
+async function readRefusal(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length > MAX_REFUSAL_BYTES) break;
+  }
+  return text;
 }
 
 async function hashOf(part: Part, signal: AbortSignal): Promise<string> {

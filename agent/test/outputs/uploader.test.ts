@@ -1,4 +1,6 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { OutputOpenReply } from "@resontech/contracts/agent-protocol";
 import t from "tap";
@@ -25,4 +27,23 @@ t.test("who is abandoned waits for no answer: its open file would keep the disk 
     await t.rejects(upload, { message: "abandoned" }, where);
     clearTimeout(late);
   }
+});
+
+t.test("a bucket that is full ends the upload at once: asking again would not make room", async (t) => {
+  let asked = 0;
+  const store = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    request.once("end", () => response.writeHead(403).end("<Error><Code>QuotaExceeded</Code></Error>"));
+  });
+  await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => store.close());
+  const url = `http://127.0.0.1:${(store.address() as AddressInfo).port}/part`;
+  const file = join(t.testdir({ model: "x" }), "model");
+  const fd = openSync(file, "r");
+  t.teardown(() => closeSync(fd));
+  const outputOpen = async () => ({ ...opened, urls: [url] });
+  const uploader = new Uploader({ outputOpen, outputParts: never, outputComplete: never }, "");
+  await t.rejects(uploader.upload(member, { fd, sizeBytes: 1, key: "k" }, new AbortController().signal), { code: "bucket_full" });
+  t.equal(asked, 1);
 });

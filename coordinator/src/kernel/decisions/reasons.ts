@@ -44,6 +44,10 @@ export const REASONS = {
     "The job ended without writing a model.",
     "The server's persistor must save the global model to $RESONTECH_OUT_DIR/$RESONTECH_OUT_FILENAME.",
   ),
+  bucket_full: user(
+    "The bucket has no room for what the job leaves.",
+    "Delete objects and abort old uploads, or ask the operator for a larger quota; then submit again.",
+  ),
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),
   container_failed: platform("The container engine could not run a member.", OPERATOR),
