@@ -10,7 +10,8 @@ import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { whileEngineIsAway } from "./containers/engine-retry.ts";
 import { JobContainers } from "./containers/job-containers.ts";
-import { ensureIdentity } from "./join/node-identity.ts";
+import { NodeDisk } from "./disk/node-disk.ts";
+import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import type { MemberTools } from "./members/member-context.ts";
@@ -26,6 +27,7 @@ import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
 
 const PROBE_MS = 60_000;
+const DISK_MS = 1_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
@@ -35,7 +37,8 @@ function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | unde
 /** Works until the signal. Containers are left running: the next agent process takes them up again, within their lease. */
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  requireFitNode(config.dataDir);
+  requireFitNode(config.dataDir, !hasIdentity(config));
+  const disk = new NodeDisk(config.dataDir);
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
   const engine = new Docker({ socketPath: config.containerEngine.socket });
@@ -48,10 +51,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     servers: identity.natsUrl,
     tls: { ca: rootCert, cert: identity.certPem, key: identity.keyPem },
   });
-  const leaseFile = new LeaseFile(join(config.dataDir, "lease"));
+  const leaseFile = new LeaseFile(join(config.dataDir, "lease"), disk);
   const tools: MemberTools = {
     config,
-    store: new MemberStore(config.dataDir),
+    store: new MemberStore(config.dataDir, disk),
     coordinator,
     containers: new JobContainers(engine, config.instance),
     network: new BridgeNetwork({
@@ -67,7 +70,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     log,
     onReport: () => pump.wake(),
   };
-  const members: MemberSet = new MemberSet(tools, () => lease.verdict);
+  const members: MemberSet = new MemberSet(tools, () => lease.verdict === "work" && !disk.isFull);
   const pump = new ReportPump({
     coordinator,
     journals: () => members.journals(),
@@ -89,6 +92,23 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     log,
   });
 
+  const watchDisk = async (): Promise<void> => {
+    for (let wasFull = false; !signal.aborted; await sleep(DISK_MS, undefined, { signal }).catch(() => undefined)) {
+      const isFull = disk.check();
+      // Again and again while it lasts: one that was under way may have been begun meanwhile.
+      if (isFull) members.endForWantOfDisk();
+      if (isFull !== wasFull) {
+        log[isFull ? "error" : "info"](
+          { dataDir: config.dataDir },
+          isFull ? "the disk is full: every member ends" : "the disk has room again",
+        );
+        lease.beatSoon();
+        members.look();
+      }
+      wasFull = isFull;
+    }
+  };
+
   const probeForEver = async (): Promise<void> => {
     while (!signal.aborted) {
       await sleep(PROBE_MS, undefined, { signal }).catch(() => undefined);
@@ -106,7 +126,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   await whileEngineIsAway(() => members.resume(), signal);
   const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
   try {
-    await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver()]);
+    await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver(), watchDisk()]);
   } finally {
     hints.unsubscribe();
     await coordinator.close();

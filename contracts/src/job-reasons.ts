@@ -21,6 +21,7 @@ export const AGENT_REASONS = [
   "federation_failed",
   "device_fault",
   "upload_failed",
+  "node_disk_full",
   "lease_lost",
   "agent_fault",
 ] as const;

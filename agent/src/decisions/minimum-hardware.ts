@@ -17,7 +17,7 @@ export type NodeFacts = {
 };
 
 /** What is missing, each as a sentence that says what to do; empty: fit. */
-export function missingHardware(facts: NodeFacts): string[] {
+export function missingHardware(facts: NodeFacts, isNew: boolean): string[] {
   const missing: string[] = [];
   const need = (isThere: boolean, sentence: string): void => {
     if (!isThere) missing.push(sentence);
@@ -31,7 +31,7 @@ export function missingHardware(facts: NodeFacts): string[] {
   );
   need(facts.memoryBytes >= MINIMUM.memoryBytes, `there are ${inGib(facts.memoryBytes)} GiB of memory; 2 GiB are needed`);
   need(
-    facts.diskFreeBytes >= MINIMUM.diskBytes,
+    !isNew || facts.diskFreeBytes >= MINIMUM.diskBytes,
     `${inGib(facts.diskFreeBytes)} GiB are free where the agent keeps its data; ${inGib(MINIMUM.diskBytes)} GiB are needed`,
   );
   need(facts.isRoot, "the agent does not run as root; it mounts file systems and loads firewall rules");

@@ -15,6 +15,7 @@ import { replaceFile } from "../durable-file.ts";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const MAX_REPLY_BYTES = 256 * 1024;
 const JOIN_RETRY_MS = 2_000;
+const CERTIFICATE = "node.crt";
 
 export type NodeIdentity = { node: string; certPem: string; keyPem: string; natsUrl: string };
 
@@ -31,6 +32,11 @@ export class JoinRefusedError extends Error {
   }
 }
 
+/** Whether the node has joined. */
+export function hasIdentity({ dataDir }: Pick<AgentConfig, "dataDir">): boolean {
+  return existsSync(join(dataDir, CERTIFICATE));
+}
+
 /**
  * Answers the kept identity, or joins with the token. The key never leaves `dataDir`; the certificate is written last, and its file is the
  * sign that the node has joined. An API that does not answer yet is asked again.
@@ -38,10 +44,10 @@ export class JoinRefusedError extends Error {
  */
 export async function ensureIdentity(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<NodeIdentity> {
   const file = (name: string): string => join(config.dataDir, name);
-  if (!existsSync(file("node.crt"))) await joinOnce(config, file, log, signal);
+  if (!hasIdentity(config)) await joinOnce(config, file, log, signal);
   return {
     node: config.node,
-    certPem: readFileSync(file("node.crt"), "utf8"),
+    certPem: readFileSync(file(CERTIFICATE), "utf8"),
     keyPem: readFileSync(file("node.key"), "utf8"),
     natsUrl: readFileSync(file("nats-url"), "utf8"),
   };
@@ -64,7 +70,7 @@ async function joinOnce(config: AgentConfig, file: (name: string) => string, log
   if (reply.node !== config.node)
     throw new JoinRefusedError("join_token_invalid", `the token admits ${reply.node}, this node is configured as ${config.node}`);
   replaceFile(file("nats-url"), reply.natsUrl);
-  replaceFile(file("node.crt"), reply.certChain);
+  replaceFile(file(CERTIFICATE), reply.certChain);
   rmSync(config.joinTokenFile, { force: true });
 }
 

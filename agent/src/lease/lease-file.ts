@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toMs, toNs } from "../boot-clock.ts";
+import type { NodeDisk } from "../disk/node-disk.ts";
 
 /**
  * The file that PID 1 of every job container reads: the boot-time deadline in nanoseconds, replaced in one step. Its folder is mounted, not
@@ -9,15 +10,17 @@ import { toMs, toNs } from "../boot-clock.ts";
 export class LeaseFile {
   readonly folder: string;
   readonly #file: string;
+  readonly #disk: Pick<NodeDisk, "withRoom">;
 
-  constructor(folder: string) {
+  constructor(folder: string, disk: Pick<NodeDisk, "withRoom">) {
+    this.#disk = disk;
     this.folder = folder;
     this.#file = join(folder, "lease");
     mkdirSync(folder, { recursive: true, mode: 0o755 });
   }
 
   write(endsAtMs: number): void {
-    writeFileSync(`${this.#file}.part`, `${toNs(endsAtMs)}\n`, { mode: 0o644 });
+    this.#disk.withRoom(() => writeFileSync(`${this.#file}.part`, `${toNs(endsAtMs)}\n`, { mode: 0o644 }));
     renameSync(`${this.#file}.part`, this.#file);
   }
 

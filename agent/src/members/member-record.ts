@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
+import type { NodeDisk } from "../disk/node-disk.ts";
 import { replaceFile } from "../durable-file.ts";
 
 /** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes on to a later one at once. */
@@ -59,8 +60,10 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
 
 export class MemberStore {
   readonly #folder: string;
+  readonly #disk: Pick<NodeDisk, "withRoom">;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, disk: Pick<NodeDisk, "withRoom">) {
+    this.#disk = disk;
     this.#folder = join(dataDir, "members");
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
@@ -84,8 +87,11 @@ export class MemberStore {
   }
 
   save(state: MemberState): void {
-    mkdirSync(this.directory(state.desired.member), { recursive: true, mode: 0o700 });
-    replaceFile(this.#file(state.desired.member), JSON.stringify(state));
+    const { member } = state.desired;
+    this.#disk.withRoom(() => {
+      mkdirSync(this.directory(member), { recursive: true, mode: 0o700 });
+      replaceFile(this.#file(member), JSON.stringify(state));
+    });
   }
 
   forget(member: string): void {

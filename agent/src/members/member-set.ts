@@ -6,7 +6,6 @@ import type { DesiredMember, RegisterRequest } from "@resontech/contracts/agent-
 import { formatFence } from "@resontech/contracts/fence";
 import { RefusedError } from "../bus/refused-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
-import type { LeaseVerdict } from "../decisions/lease.ts";
 import { reconcile, type Step } from "../decisions/reconcile.ts";
 import { Wake } from "../wake.ts";
 import { Member } from "./member.ts";
@@ -18,20 +17,21 @@ import type { MemberJournal } from "./member-journal.ts";
 const COMPARE_MS = 30_000;
 const RETRY_MS = 1_000;
 
+const DISK_FULL: Failure = { reason: "node_disk_full", message: "the disk of the node was full" };
 const LEASE_LOST: Failure = { reason: "lease_lost", message: "the coordinator was out of reach for a whole lease" };
 
 export class MemberSet {
   readonly #tools: MemberTools;
-  readonly #verdict: () => LeaseVerdict;
+  readonly #mayStart: () => boolean;
   readonly #members = new Map<string, Member>();
   /** Members that are being torn down. */
   readonly #busy = new Set<string>();
   readonly #wake = new Wake();
   #version: number | null = null;
 
-  constructor(tools: MemberTools, verdict: () => LeaseVerdict) {
+  constructor(tools: MemberTools, mayStart: () => boolean) {
     this.#tools = tools;
-    this.#verdict = verdict;
+    this.#mayStart = mayStart;
   }
 
   /** Takes up what a former agent process had begun, and removes what no record knows. */
@@ -70,6 +70,11 @@ export class MemberSet {
     for (const [name, member] of this.#members) this.#tearDown(name, () => member.abandon(LEASE_LOST));
   }
 
+  /** What the members write would soon find no room. */
+  endForWantOfDisk(): void {
+    for (const [name, member] of this.#members) if (!member.isReleased) this.#tearDown(name, () => member.abandon(DISK_FULL));
+  }
+
   /** Its fence was withdrawn. */
   withdraw(name: string): void {
     const member = this.#members.get(name);
@@ -96,7 +101,7 @@ export class MemberSet {
     const desired = members.filter(({ member }) => !this.#busy.has(member));
     for (const member of desired) this.#members.get(member.member)?.follow(member);
     const local = [...this.#members].filter(([name]) => !this.#busy.has(name)).map(([, member]) => member.local);
-    for (const step of reconcile(desired, local, this.#verdict() === "work")) this.#carryOut(step);
+    for (const step of reconcile(desired, local, this.#mayStart())) this.#carryOut(step);
     this.#version = version;
   }
 

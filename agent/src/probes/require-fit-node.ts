@@ -12,8 +12,11 @@ export class NodeUnfitError extends Error {
   }
 }
 
-/** @throws NodeUnfitError */
-export function requireFitNode(dataDir: string): void {
-  const missing = missingHardware(readNodeFacts(dataDir));
+/**
+ * @param isNew it has not joined yet; later on jobs themselves may be what took the disk's room
+ * @throws NodeUnfitError
+ */
+export function requireFitNode(dataDir: string, isNew: boolean): void {
+  const missing = missingHardware(readNodeFacts(dataDir), isNew);
   if (missing.length > 0) throw new NodeUnfitError(missing);
 }

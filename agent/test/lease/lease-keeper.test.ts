@@ -25,7 +25,7 @@ const INVENTORY: Inventory = {
 /** A keeper on a clock that only the test moves; its coordinator answers what the test says. */
 function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>) {
   const dir = t.testdir({});
-  const file = new LeaseFile(join(dir, "lease"));
+  const file = new LeaseFile(join(dir, "lease"), { withRoom: (write) => write() });
   const seen = { registered: 0, lost: 0, versions: [] as number[] };
   let nowMs = 1_000_000;
   const stop = new AbortController();

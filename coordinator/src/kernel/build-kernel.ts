@@ -83,7 +83,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
     reports: new Reports(db, transitions),
     sweeper: new Sweeper(db, commit, transitions),
     scheduler: new Scheduler({
-      ...{ db, commit, transitions, placements, replacements, isDraining },
+      ...{ db, commit, transitions, placements, replacements, heartbeats, isDraining },
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

@@ -1,5 +1,6 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import type { Placements } from "./apply-placement.ts";
 import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
@@ -17,6 +18,7 @@ export type SchedulerParts = {
   transitions: Transitions;
   placements: Placements;
   replacements: Replacements;
+  heartbeats: Pick<Heartbeats, "hasDisk">;
   /** True: start nothing new. */
   isDraining: () => boolean;
   onError: (error: unknown) => void;
@@ -103,7 +105,7 @@ export class Scheduler {
   }
 
   #snapshot(): Snapshot {
-    const { db, transitions } = this.#parts;
+    const { db, transitions, heartbeats } = this.#parts;
     const jobs = db.prepare<[], JobRow>("SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence").all();
     const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
     const freePorts = transitions.parts.bridges.freePorts(nodes);
@@ -121,6 +123,7 @@ export class Scheduler {
         ownerId: node.owner_id,
         isReady: node.state === "READY",
         isCordoned: node.is_cordoned === 1,
+        hasDisk: heartbeats.hasDisk(node.id),
         freePorts: freePorts.get(node.id) ?? 0,
       })),
       workers: workers.map((worker) => ({

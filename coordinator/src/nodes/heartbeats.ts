@@ -1,5 +1,8 @@
 import type { Clock } from "../kernel/clock.ts";
 
+/** More than what an agent asks for before it begins members again on a disk that was full. */
+const MIN_DISK_BYTES = 2 * 1024 ** 3;
+
 export type Heartbeat = {
   /** Wall clock, for people. */
   at: number;
@@ -79,6 +82,11 @@ export class Heartbeats {
 
   goodBeats(node: string): number {
     return this.#nodes.get(node)?.goodBeats ?? 0;
+  }
+
+  /** Whether its last beat told of enough for another member; one that has told nothing yet is given the benefit of the doubt. */
+  hasDisk(node: string): boolean {
+    return (this.#nodes.get(node)?.beat?.diskFreeBytes ?? Infinity) >= MIN_DISK_BYTES;
   }
 
   last(node: string): (Heartbeat & { ageMs: number }) | null {

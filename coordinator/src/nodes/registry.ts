@@ -76,7 +76,9 @@ export class Registry {
   hear(nodeId: string, beat: BeatRequest): void {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
+    const hadDisk = this.#heartbeats.hasDisk(nodeId);
     this.#heartbeats.beat(nodeId, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
+    if (!hadDisk && this.#heartbeats.hasDisk(nodeId)) this.#transitions.placementWanted = true;
     for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
     const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));
     for (const [id, beats] of missing) if (beats >= MISSING_BEATS) this.#loseAtAgent(id);

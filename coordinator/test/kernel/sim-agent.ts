@@ -67,7 +67,7 @@ export class SimAgent {
       const { commit, registry } = this.#world.parts;
       const beat = {
         ...{ nodeEpoch: this.#epoch, nonce: "n", bootId: "b", held: this.#heldList() },
-        ...{ inventoryDigest: "0".repeat(64), loopLagMs: 0, diskFreeBytes: 1 },
+        ...{ inventoryDigest: "0".repeat(64), loopLagMs: 0, diskFreeBytes: 1e11 },
       };
       await commit.run(() => registry.hear(this.node, beat));
       registry.beatReply(this.node, beat);

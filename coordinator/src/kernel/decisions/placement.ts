@@ -29,6 +29,8 @@ export type PlacementNode = {
   ownerId: string | null;
   isReady: boolean;
   isCordoned: boolean;
+  /** Room on its disk for another member. */
+  hasDisk: boolean;
   /** Attempts whose server it can still hold for clients on other nodes; 0 where no other node can reach it. */
   freePorts: number;
 };
@@ -128,6 +130,7 @@ function whyNeverNow(job: WaitingJob, worker: PlacementWorker, node: PlacementNo
   if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB) return "with too little memory";
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
   if (node.isCordoned) return "on cordoned nodes";
+  if (!node.hasDisk) return "on nodes whose disk is full";
   if (!worker.isHealthy) return "unhealthy or quarantined";
   return null;
 }

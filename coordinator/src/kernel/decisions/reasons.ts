@@ -53,6 +53,10 @@ export const REASONS = {
   container_failed: platform("The container engine could not run a member.", OPERATOR),
   federation_failed: platform("Server and clients lost one another.", OPERATOR),
   device_fault: platform("An accelerator failed.", OPERATOR),
+  node_disk_full: platform(
+    "The disk of a node was full.",
+    "The job goes on where there is room. The operator must make some: `appliance status` says where.",
+  ),
   upload_failed: platform("An output could not be stored.", OPERATOR),
   agent_fault: platform("A node's agent lost track of a member.", OPERATOR),
   provisioning_timeout: platform("A node did not start its member in time.", OPERATOR),

@@ -23,7 +23,7 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...change,
 });
 const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode => ({
-  ...{ id, ownerId: null, isReady: true, isCordoned: false, freePorts: 10 },
+  ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true, freePorts: 10 },
   ...change,
 });
 const workers = (node: string, count: number, change: Partial<PlacementWorker> = {}): PlacementWorker[] =>
@@ -89,6 +89,7 @@ t.test("each filter says how many it excludes", async (t) => {
   t.match(why({ estimatedMemoryMb: 9_000 }), /2 with too little memory/);
   t.match(why({}, { isReady: false }), /2 on nodes that do not answer/);
   t.match(why({}, { isCordoned: true }), /2 on cordoned nodes/);
+  t.match(why({}, { hasDisk: false }), /2 on nodes whose disk is full/);
   t.match(why({}, {}, { isHealthy: false }), /2 unhealthy or quarantined/);
   t.match(why({ onlyMine: true }, { ownerId: "other" }), /2 of other owners/);
   t.equal(why({ onlyMine: true }, { ownerId: "u" }), undefined);
