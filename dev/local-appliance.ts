@@ -43,7 +43,10 @@ export async function buildBundle(): Promise<BundleSummary> {
 export type Quickstart = Readonly<Record<string, string>>;
 
 /** The part of `appliance status --json` that is read here. */
-export type ApplianceStatus = { parts: { name: string; phase: string; pid: number | null; restarts: number }[] };
+export type ApplianceStatus = {
+  parts: { name: string; phase: string; pid: number | null; restarts: number }[];
+  findings: { severity: string; code: string; what: string; todo: string }[];
+};
 
 export type InstallOptions = {
   instance: string;

@@ -14,6 +14,7 @@ import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { untilHealthy } from "./appliance/until-healthy.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
@@ -28,8 +29,6 @@ const TARGETS = [...PARTS, ...Object.keys(CONTAINERS), PAIR];
 const JOB = { rounds: 4, ticks: 5 };
 const JOB_LIMIT_MS = 300_000;
 const LIFE_SHARE = 0.93;
-/** Longer than the supervisor waits before it starts a part that ended often. */
-const HEALTHY_LIMIT_MS = 90_000;
 const CONTAINER_LIMIT_MS = 60_000;
 
 type Kill = {
@@ -169,12 +168,6 @@ function kill(pid: number): void {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
-}
-
-async function untilHealthy(appliance: LocalAppliance): Promise<void> {
-  for (const from = Date.now(); Date.now() - from < HEALTHY_LIMIT_MS; await sleep(500))
-    if (appliance.status().parts.every(({ phase, pid }) => phase === "healthy" && pid !== null)) return;
-  throw new Error(`not every part was healthy within ${HEALTHY_LIMIT_MS / 1000} s`);
 }
 
 /** Straight from the database: the coordinator may be the one that is about to be killed. */

@@ -1,0 +1,114 @@
+/**
+ * The disk of the node, of the object store, of the audit log and of the database filled to the last block in the middle of a federated job,
+ * and freed after a minute. Meanwhile `appliance status` must say which and what to do; afterwards the job must end FINISHED, go on only from a
+ * model that was stored, and the next job must run; nothing is left, and the log verifies.
+ *
+ * `npm run prove -- full-disks [NAME,NAME… [SECONDS]]` (all four, 60 s unless said)
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import { verifyAudit } from "../dev/verify-audit.ts";
+import { Api } from "./appliance/api.ts";
+import { openUploads } from "./appliance/open-uploads.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { SmallDisk } from "./appliance/small-disk.ts";
+import { untilHealthy } from "./appliance/until-healthy.ts";
+import { readRecord } from "./jobs/record.ts";
+import { RecordedJobs } from "./jobs/recorded-job.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const GIB = 1024 ** 3;
+/** Folder below `data`, size, and what status must call it. */
+const DISKS = {
+  node: { folder: "agent", sizeBytes: 14 * GIB, code: "disk_full" },
+  s3: { folder: "s3", sizeBytes: 2 * GIB, code: "disk_full" },
+  audit: { folder: "audit", sizeBytes: 6 * GIB, code: "audit_draining" },
+  database: { folder: "coordinator", sizeBytes: GIB, code: "database_full" },
+} as const;
+type Name = keyof typeof DISKS;
+const JOB = { rounds: 5, ticks: 10 };
+const JOB_LIMIT_MS = 400_000;
+const LOOK_AFTER_MS = 20_000;
+
+type Filled = {
+  disk: Name;
+  found: string[];
+  submission: string;
+  state: string;
+  attempts: number;
+  resumedAt: number;
+  seconds: number;
+  next: string;
+  overlaps: string[];
+  wrongModels: string[];
+};
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const names = (args[0]?.split(",") ?? Object.keys(DISKS)) as Name[];
+  const unknown = names.filter((name) => !(name in DISKS));
+  if (unknown.length > 0) throw new TypeError(`no disk ${unknown.join(", ")}; there are ${Object.keys(DISKS).join(", ")}`);
+  const fullS = Number(args[1] ?? 60);
+  await using installed = await ProofAppliance.install(progress);
+  const { appliance, bundle } = installed;
+  const jobs = await RecordedJobs.open(appliance, installed.folder("full"));
+  await appliance.command(["stop"]);
+  // Unmounted before the uninstall, which comes last.
+  await using stack = new AsyncDisposableStack();
+  const disks = new Map<Name, SmallDisk>();
+  for (const name of names) {
+    const { folder, sizeBytes } = DISKS[name];
+    disks.set(
+      name,
+      stack.use(SmallDisk.under(join(appliance.root, "data", folder), sizeBytes, installed.folder(`disk-${name}`))),
+    );
+  }
+  stack.defer(async () => void (await appliance.command(["stop"])));
+  await appliance.command(["start"]);
+  await untilHealthy(appliance);
+  const api = new Api(appliance);
+  stack.defer(() => api.close());
+  const done: Filled[] = [];
+  for (const [name, disk] of disks) {
+    const job = await jobs.submit(`full-${name}`, JOB);
+    await jobs.untilCommitted(job, 0);
+    const from = Date.now();
+    progress(`${name}: its disk is full from now, in the middle of a job`);
+    disk.fill();
+    await sleep(LOOK_AFTER_MS);
+    const found = appliance.status().findings.map(({ severity, code }) => `${severity} ${code}`);
+    progress(`  status says: ${found.join(", ")}`);
+    const submission = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
+      () => "accepted",
+      (error: unknown) => reasonOf(error),
+    );
+    progress(`  a submission: ${submission}`);
+    await sleep(Math.max(0, fullS * 1000 - (Date.now() - from)));
+    disk.free();
+    progress("  there is room again");
+    const task = await api.untilEnded(job, JOB_LIMIT_MS);
+    const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
+    await untilHealthy(appliance);
+    const next = await api.untilEnded(await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }), JOB_LIMIT_MS);
+    const outcome = { state: task.status, attempts: attempts.length, resumedAt: attempts.at(-1)?.startRound ?? 0 };
+    const seconds = Math.round((Date.now() - from) / 1000);
+    done.push({ disk: name, found, submission, ...outcome, seconds, next: next.status, overlaps, wrongModels });
+    progress(`  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the next job: ${next.status}`);
+  }
+  const left = [...(await untilNothingIsLeft(appliance)), ...(await openUploads(jobs.workstation))];
+  const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
+  const isGood = (one: Filled) =>
+    one.found.some((line) => line === `fault ${DISKS[one.disk].code}`) &&
+    one.state === "FINISHED" &&
+    one.next === "FINISHED" &&
+    one.overlaps.length === 0 &&
+    one.wrongModels.length === 0;
+  const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
+  return { ok, figures: { full_s: fullS, each: done, left, audit } };
+}
+
+/** What the client's exception names: a stable code where there is one. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /"?code"?\W+([a-z_]+|[A-Z][A-Za-z]+)/.exec(text)?.[1] ?? text.slice(-200);
+}
