@@ -18,6 +18,7 @@ import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
+import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
@@ -31,6 +32,8 @@ const NODE = "a-node";
 const ROUNDS = 6;
 const TICKS = 10;
 const JOB_LIMIT_MS = 300_000;
+/** From the fence until the object store knows the upload no more. */
+const ABORT_LIMIT_MS = 10_000;
 const READY_LIMIT_MS = 60_000;
 /** KERNEL "Leases", counted from the last beat, which was before the cut. */
 const DEAD_BY_S = 38;
@@ -112,7 +115,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       // It came and went: whoever looked at it lets it join again.
       await second.rejoin();
     }
-    const left = [...(await untilNothingIsLeft(appliance)), ...(await nothingLeftOn(second))];
+    const left = [
+      ...(await untilNothingIsLeft(appliance)),
+      ...(await nothingLeftOn(second)),
+      ...(await openUploads(jobs.workstation)),
+    ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
     const of = (name: "deadAfterS" | "fencedAfterS" | "placedAfterS") => spread(done.map((run) => run[name]));
@@ -189,9 +196,12 @@ async function openAs(second: SecondNode, member: Member, jobs: RecordedJobs): P
   return { upload: String(reply["upload"]), url: (reply["urls"] as string[])[0] ?? "" };
 }
 
-/** What becomes of the part and of the completion. */
+/** What becomes of the part, once the upload was aborted, and of the completion. */
 async function tryUpload({ upload, url }: Open, second: SecondNode, member: Member, jobs: RecordedJobs): Promise<string> {
-  const status = await put(url, readFileSync(second.config.rootCertFile));
+  const ca = readFileSync(second.config.rootCertFile);
+  let status = await put(url, ca);
+  for (const from = Date.now(); status === 200 && Date.now() - from < ABORT_LIMIT_MS; status = await put(url, ca))
+    await sleep(100);
   const reply = await ask(second, "output-complete", jobs, member, { upload, etags: ["0".repeat(32)] }, true);
   return `${status}, ${reply.ok ? "completed" : (reply.error?.code ?? "?")}`;
 }
