@@ -37,7 +37,7 @@ const ABORT_LIMIT_MS = 10_000;
 const READY_LIMIT_MS = 60_000;
 /** KERNEL "Leases", counted from the last beat, which was before the cut. */
 const DEAD_BY_S = 38;
-const PLACED_BY_S = 45;
+const RUNS_BY_S = 45;
 const LOOK_MS = 20;
 
 type Db = ReturnType<RecordedJobs["open"]>;
@@ -46,6 +46,8 @@ type Run = {
   deadAfterS: number;
   fencedAfterS: number;
   placedAfterS: number;
+  /** Its last member. */
+  runsAfterS: number;
   uploadRefused: string;
   state: string;
   attempt: number;
@@ -102,13 +104,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       db.close();
       const uploadRefused = await tryUpload(upload, second, server, jobs);
       const task = await api.untilEnded(job, JOB_LIMIT_MS);
+      const runsAfterS = since(runsAt(jobs, job));
       const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
       const resumedAt = attempts.at(-1)?.startRound ?? 0;
-      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), deadAfterS, fencedAfterS, placedAfterS };
+      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), deadAfterS, fencedAfterS, placedAfterS, runsAfterS };
       const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, overlaps, wrongModels };
       done.push({ ...times, uploadRefused, ...outcome });
       progress(
-        `${run + 1}/${runs}: dead after ${deadAfterS} s, fenced ${fencedAfterS}, placed ${placedAfterS}; upload ${uploadRefused}; ` +
+        `${run + 1}/${runs}: dead after ${deadAfterS} s, fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
           `${task.status} on attempt ${task.detail.attempt} from round ${resumedAt}`,
       );
       namespace.setLink("up");
@@ -122,8 +125,13 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
-    const of = (name: "deadAfterS" | "fencedAfterS" | "placedAfterS") => spread(done.map((run) => run[name]));
-    const times = { dead_s: of("deadAfterS"), fenced_s: of("fencedAfterS"), placed_s: of("placedAfterS") };
+    const of = (name: "deadAfterS" | "fencedAfterS" | "placedAfterS" | "runsAfterS") => spread(done.map((run) => run[name]));
+    const times = {
+      dead_s: of("deadAfterS"),
+      fenced_s: of("fencedAfterS"),
+      placed_s: of("placedAfterS"),
+      runs_s: of("runsAfterS"),
+    };
     return { ok, figures: { seed, runs: done.length, ...times, each: done, left, audit } };
   } finally {
     api.close();
@@ -134,7 +142,7 @@ function isGood(run: Run): boolean {
   return (
     run.deadAfterS <= DEAD_BY_S &&
     run.fencedAfterS > run.deadAfterS &&
-    run.placedAfterS <= PLACED_BY_S &&
+    run.runsAfterS <= RUNS_BY_S &&
     run.uploadRefused === "404, stale_epoch" &&
     run.state === "FINISHED" &&
     run.attempt === 2 &&
@@ -182,6 +190,18 @@ function fencedAt(db: Db, member: string): number | null {
 
 function placedAt(db: Db, job: string): number | null {
   return db.prepare<[string], number>("SELECT created_at FROM attempts WHERE job_id = ? AND number = 2").pluck().get(job) ?? null;
+}
+
+/** When the last member of the second attempt ran. */
+function runsAt(jobs: RecordedJobs, job: string): number {
+  const db = jobs.open();
+  try {
+    const asked = `SELECT max(at) FROM job_events JOIN attempts ON attempts.id = attempt_id
+      WHERE job_events.job_id = ? AND event = 'run' AND member_id IS NOT NULL AND number = 2`;
+    return db.prepare<[string], number | null>(asked).pluck().get(job) ?? Infinity;
+  } finally {
+    db.close();
+  }
 }
 
 type Open = { upload: string; url: string };
