@@ -21,7 +21,7 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const GIB = 1024 ** 3;
 /** Folder below `data`, size, and what status must call it. */
 const DISKS = {
-  node: { folder: "agent", sizeBytes: 14 * GIB, code: "disk_full" },
+  node: { folder: "agent", sizeBytes: 14 * GIB, code: "node_disk_full" },
   s3: { folder: "s3", sizeBytes: 2 * GIB, code: "disk_full" },
   audit: { folder: "audit", sizeBytes: 6 * GIB, code: "audit_draining" },
   database: { folder: "coordinator", sizeBytes: GIB, code: "database_full" },

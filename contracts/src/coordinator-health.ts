@@ -7,6 +7,8 @@ export type NodeHealth = {
   silentMs: number | null;
   loopLagMs: number | null;
   diskFreeBytes: number | null;
+  /** Whether that is enough to be given work. */
+  hasDisk: boolean;
   /** Why it takes no new work; null when it does. */
   cordonReason: string | null;
   quarantined: { worker: string; reason: string }[];

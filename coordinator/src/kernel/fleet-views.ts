@@ -72,6 +72,7 @@ export class FleetViews {
         silentMs: beat?.ageMs ?? null,
         loopLagMs: beat?.loopLagMs ?? null,
         diskFreeBytes: beat?.diskFreeBytes ?? null,
+        hasDisk: this.#heartbeats.hasDisk(id),
         quarantined: this.#quarantined.all(id),
       };
     });

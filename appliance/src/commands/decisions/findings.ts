@@ -169,7 +169,7 @@ const BRAKES: Readonly<Record<string, string>> = {
   many_suspect: "too many at once, so the fault is not theirs",
 };
 
-function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFreeBytes }: NodeHealth): Finding[] {
+function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFreeBytes, hasDisk }: NodeHealth): Finding[] {
   const found: Finding[] = [];
   const silence = silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
   if (state === "DEAD")
@@ -198,7 +198,15 @@ function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFr
         `look for processes on its device, then let node ${node} join again`,
       ),
     );
-  if (diskFreeBytes !== null && diskFreeBytes < NODE_DISK_LOW_BYTES)
+  if (diskFreeBytes !== null && !hasDisk)
+    found.push(
+      fault(
+        "node_disk_full",
+        `node ${node} is given no work: its disk has ${size(diskFreeBytes)} left`,
+        "make space where its agent keeps its data; jobs go on by themselves",
+      ),
+    );
+  else if (diskFreeBytes !== null && diskFreeBytes < NODE_DISK_LOW_BYTES)
     found.push(
       warning(
         "node_disk_low",

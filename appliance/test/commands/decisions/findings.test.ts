@@ -9,7 +9,16 @@ const part = (change: Partial<PartStatus> = {}): PartStatus => ({
   ...change,
 });
 const node = (change: Partial<NodeHealth> = {}): NodeHealth => ({
-  ...{ node: "n1", state: "READY", silentMs: 100, loopLagMs: 1, diskFreeBytes: 100 * GIB, cordonReason: null, quarantined: [] },
+  ...{
+    node: "n1",
+    state: "READY",
+    silentMs: 100,
+    loopLagMs: 1,
+    diskFreeBytes: 100 * GIB,
+    hasDisk: true,
+    cordonReason: null,
+    quarantined: [],
+  },
   ...change,
 });
 const calm: CoordinatorHealth = {
@@ -64,6 +73,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning node_cordoned", inHealth({ nodes: [node({ cordonReason: "it came and went" })] })],
     ["fault worker_quarantined", inHealth({ nodes: [node({ quarantined: [{ worker: "n1-0", reason: "release_timeout" }] })] })],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
+    ["fault node_disk_full", inHealth({ nodes: [node({ diskFreeBytes: GIB, hasDisk: false })] })],
     ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],
     ["warning disk_low", codes({ disks: [disk({ freeBytes: 9 * GIB })] })],
     ["fault inodes_full", codes({ disks: [disk({ freeInodes: 100 })] })],
