@@ -139,8 +139,7 @@ export class EngineConnection {
     this.#pending = Buffer.alloc(0);
     if (this.#failure !== null) ended.reject(this.#failure);
     else if (left === 0) this.#finish();
-    else if (first.length > 0) this.#passOn(this.#passing, first);
-    else this.#socket.resume();
+    else if (first.length === 0 || this.#passOn(this.#passing, first)) this.#socket.resume();
     await ended.promise;
   }
 
@@ -180,19 +179,24 @@ export class EngineConnection {
     }
   }
 
-  /** @returns false: reading goes on when the taker is done */
+  /** @returns whether the taker is done already; else reading goes on when it is */
   #passOn(passing: Passing, bytes: Uint8Array): boolean {
     const content = passing.chunks === null ? bytes : passing.chunks.push(bytes);
     if (content.length > passing.left) throw new SyntaxError("the object store's answer is longer than it said");
     passing.left = passing.chunks?.isEnded === true ? 0 : passing.left - content.length;
+    let isDone = false;
+    let isLate = false;
     const done = (error?: Error | null): void => {
+      isDone = true;
       if (error !== undefined && error !== null) this.destroy(error);
       else if (passing.left === 0) this.#finish();
-      else this.#socket.resume();
+      else if (isLate) this.#socket.resume();
     };
     if (content.length === 0) done();
     else passing.take(content, done);
-    return false;
+    // Within a read a socket can't be resumed: what the read answers decides.
+    isLate = true;
+    return isDone;
   }
 
   #ended(): void {

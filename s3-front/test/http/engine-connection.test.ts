@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { EngineConnection } from "../../src/http/engine-connection.ts";
+
+const LIMIT_MS = 3_000;
+
+/** An engine that answers each request with these pieces, each in a packet of its own, and may hang up after a while. */
+async function engineOf(t: Test, pieces: readonly string[], hangUpMs?: number): Promise<string> {
+  // Shorter than a test's own folder, whose name a socket's address can't hold.
+  const folder = mkdtempSync(join(tmpdir(), "engine-"));
+  const path = join(folder, "s");
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("data", async () => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await sleep(20);
+      }
+      if (hangUpMs !== undefined) setTimeout(() => socket.end(), hangUpMs);
+    });
+  });
+  server.listen(path);
+  await once(server, "listening");
+  t.teardown(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  return path;
+}
+
+const ask = (connection: EngineConnection) => {
+  const answered = connection.ask({ method: "GET", target: "/", rawHeaders: [], onContinue: () => {}, onDrain: () => {} });
+  connection.end();
+  return answered;
+};
+
+async function bodyOf(connection: EngineConnection, isPatient: boolean): Promise<string> {
+  await ask(connection);
+  let text = "";
+  await connection.pass((bytes, done) => {
+    text += Buffer.from(bytes).toString("latin1");
+    if (isPatient) setImmediate(done);
+    else done();
+  });
+  return text;
+}
+
+const within = async (work: Promise<string>): Promise<string> =>
+  await Promise.race([work, sleep(LIMIT_MS, "it stalled", { ref: false })]);
+
+const whole = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
+const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+for (const isPatient of [false, true])
+  t.test(`a body is whole however it is cut, whether its taker is done ${isPatient ? "later" : "at once"}`, async (t) => {
+    for (const pieces of [
+      [whole, "abc", "def", "ghi"],
+      [`${whole}abc`, "def", "ghi"],
+      [chunked, "3\r\n", "abc", "\r\n6\r\nd", "efghi\r\n", "0\r", "\n\r\n"],
+    ]) {
+      const path = await engineOf(t, pieces);
+      const connection = new EngineConnection(
+        path,
+        () => {},
+        () => {},
+      );
+      t.teardown(() => connection.destroy(new Error("the test is over")));
+      t.equal(await within(bodyOf(connection, isPatient)), "abcdefghi", pieces.slice(1).join("|"));
+      t.equal(await within(bodyOf(connection, isPatient)), "abcdefghi", "and so is the next on the same connection");
+    }
+  });
+
+t.test("an idle connection that the engine closes is known as closed", async (t) => {
+  const path = await engineOf(t, [whole, "abcdefghi"], 50);
+  let isIdle = false;
+  const closed = Promise.withResolvers<string>();
+  const connection = new EngineConnection(
+    path,
+    () => (isIdle = true),
+    () => closed.resolve("closed"),
+  );
+  t.equal(await within(bodyOf(connection, false)), "abcdefghi");
+  t.equal(isIdle, true);
+  t.equal(await within(closed.promise), "closed");
+});
