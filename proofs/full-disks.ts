@@ -110,5 +110,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 /** What the client's exception names: a stable code where there is one. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return /"?code"?\W+([a-z_]+|[A-Z][A-Za-z]+)/.exec(text)?.[1] ?? text.slice(-200);
+  const [, ofS3, ofApi] = /\(([A-Z]\w+)\) when calling|"code":\s*"(\w+)"/.exec(text) ?? [];
+  return ofS3 ?? ofApi ?? text.slice(-300);
 }

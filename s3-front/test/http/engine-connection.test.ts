@@ -18,13 +18,14 @@ async function engineOf(t: Test, pieces: readonly string[], hangUpMs?: number): 
   const server = createServer((socket) => {
     open.add(socket);
     socket.on("error", () => undefined);
-    socket.on("data", async () => {
+    const answer = async (): Promise<void> => {
       for (const piece of pieces) {
         socket.write(piece);
         await sleep(20);
       }
       if (hangUpMs !== undefined) setTimeout(() => socket.end(), hangUpMs);
-    });
+    };
+    socket.on("data", () => void answer());
   });
   server.listen(path);
   await once(server, "listening");
