@@ -110,6 +110,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 /** What the client's exception names: a stable code where there is one. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  const [, ofS3, ofApi] = /\(([A-Z]\w+)\) when calling|"code":\s*"(\w+)"/.exec(text) ?? [];
+  const [, ofS3, ofApi] = /\(([A-Z]\w+)\) when calling|\d{3} \[(\w+)\]/.exec(text) ?? [];
   return ofS3 ?? ofApi ?? text.slice(-300);
 }
