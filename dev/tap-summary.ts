@@ -1,32 +1,31 @@
-/** Counts the leaf assertions of one TAP stream: those of subtests, not the line that sums a subtest up. */
-export type TapCounts = { passed: number; failed: number; skipped: number };
+/** What one raw TAP stream says: how many leaf assertions passed, were skipped or failed, and which ones failed. */
+import { Parser } from "tap-parser";
 
-/**
- * Reads raw TAP text. A line `ok`/`not ok` is a leaf unless it closes a subtest, which TAP 14 marks by an indented
- * block that ends with a plan one level deeper just before it.
- */
-export function countTap(text: string): TapCounts {
-  const counts: TapCounts = { passed: 0, failed: 0, skipped: 0 };
-  let deepest = -1;
-  for (const line of text.split("\n")) {
-    const point = /^( *)(not ok|ok)\b(.*)$/.exec(line);
-    if (!point) {
-      const plan = /^( *)1\.\.\d+/.exec(line);
-      if (plan) deepest = plan[1]?.length ?? 0;
-      continue;
-    }
-    const [, indent = "", verdict, rest = ""] = point;
-    const closesSubtest = deepest > indent.length;
-    deepest = -1;
-    const skipped = / # (skip|todo)/i.test(rest);
-    if (closesSubtest && (verdict === "ok" || !skipped)) {
-      // A failing subtest without a failing leaf (a time-out, say) must still count.
-      if (verdict === "not ok" && counts.failed === 0) counts.failed += 1;
-      continue;
-    }
-    if (skipped) counts.skipped += 1;
-    else if (verdict === "ok") counts.passed += 1;
-    else counts.failed += 1;
-  }
-  return counts;
+export type TapFailure = {
+  /** File, subtests and the assertion's own description, joined by " > ". */
+  fullname: string;
+  /** What tap said below it (source, wanted, found, stack), as it gives it; null when it said nothing. */
+  diagnostics: unknown;
+};
+
+export type TapSummary = { passed: number; skipped: number; failures: readonly TapFailure[] };
+
+type Point = { ok: boolean; fullname: string; skip: unknown; todo: unknown; diag: unknown };
+
+/** A subtest that only sums up what is below it isn't counted; one that fails by itself (a time-out, say) is a failure. */
+export function summarizeTap(text: string): TapSummary {
+  const points = Parser.parse(text, { flat: true })
+    .filter(isAssertion)
+    .map(([, point]) => point);
+  const skipped = points.filter((point) => point.skip !== false || point.todo !== false);
+  const counted = points.filter((point) => !skipped.includes(point));
+  return {
+    passed: counted.filter((point) => point.ok).length,
+    skipped: skipped.length,
+    failures: counted.filter((point) => !point.ok).map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
+  };
+}
+
+function isAssertion(event: unknown): event is ["assert", Point] {
+  return Array.isArray(event) && event[0] === "assert";
 }

@@ -5,9 +5,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { TestAppliance } from "./test-appliance.ts";
 import { Phases } from "./phases.ts";
-import { countTap } from "./tap-summary.ts";
+import { summarizeTap, type TapFailure } from "./tap-summary.ts";
 
 const root = join(import.meta.dirname, "..");
 const bin = (name: string): string => join(root, "node_modules", ".bin", name);
@@ -38,11 +39,19 @@ const status = await phases.run("tests", "tests of every room", () =>
   runTap(files, { ...process.env, ...appliance.environment }, rawFile),
 );
 
-const counts = countTap(readFileSync(rawFile, "utf8"));
+const { passed, skipped, failures } = summarizeTap(readFileSync(rawFile, "utf8"));
 phases.say(`phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}`);
 phases.say(`raw results: ${rawFile}`);
-const failed = status !== 0 && counts.failed === 0 ? 1 : counts.failed;
-const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-process.exitCode = failed > 0 || counts.passed === 0 ? 1 : 0;
+// A run that tap calls bad although no assertion failed (killed, say) still counts as a failure.
+const failed = status !== 0 && failures.length === 0 ? 1 : failures.length;
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 await appliance[Symbol.asyncDispose]();
-process.stdout.write(`\n${counts.passed} passed, ${failed} failed${skipped}\n`);
+for (const failure of failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
+if (status !== 0 && failures.length === 0) process.stdout.write(`\ntap ended with ${status} and named no failure\n`);
+process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
+
+/** Told at the very end, so that who sees only the last lines of a run knows what to repair. */
+function describeFailure({ fullname, diagnostics }: TapFailure): string {
+  const said = inspect(diagnostics, { depth: 4, breakLength: 120, maxStringLength: 600 }).split("\n").slice(0, 25);
+  return [`not ok ${fullname}`, ...said.map((line) => `  ${line}`)].join("\n");
+}

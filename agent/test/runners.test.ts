@@ -42,6 +42,7 @@ for (const [group, sentence] of [
   ["Success", "a whole federated attempt succeeds and tells its rounds"],
   ["Resume", "a new attempt goes on from a committed round, or fails"],
   ["Rejoin", "a site whose container is replaced takes part in the running job again"],
+  ["Link", "a connection between nodes that breaks costs seconds, and no round"],
   ["UserFaults", "each fault of the user's code has its reason and the traceback's last lines"],
   ["Ends", "killed and aborted attempts end as the contract says"],
 ] as const) {

@@ -22,6 +22,7 @@ from typing import Optional
 ORG = "resontech"
 SERVER = "fl-server"
 PORT = 8102
+LINK_PORT = 8103
 JOB_UID = 10001
 RUNNERS = Path(__file__).resolve().parents[2] / "runners"
 
@@ -31,6 +32,47 @@ import fcntl, signal, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))
 print("up", flush=True)
 signal.pause()
+"""
+
+# A connection between two nodes. At the first signal it loses what comes, either way, and half a second later it breaks; new ones are good.
+# Arguments: port to listen on, port to go to.
+_LOSSY_LINK = """
+import contextlib, signal, socket, sys, threading, time
+links, is_losing = [], threading.Event()
+def cut(*_):
+    is_losing.set()
+    time.sleep(0.5)
+    for end in links:
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+    links.clear()
+    is_losing.clear()
+def carry(a, b):
+    try:
+        while data := a.recv(65536):
+            if not is_losing.is_set():
+                b.sendall(data)
+    except OSError:
+        pass
+    for end in (a, b):
+        end.close()
+signal.signal(signal.SIGUSR1, cut)
+door = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("up", flush=True)
+def welcome():
+    while True:
+        near, _ = door.accept()
+        try:
+            far = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+        except OSError:
+            near.close()
+            continue
+        links.extend((near, far))
+        for pair in ((near, far), (far, near)):
+            threading.Thread(target=carry, args=pair, daemon=True).start()
+threading.Thread(target=welcome, daemon=True).start()
+while True:
+    signal.pause()
 """
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -108,9 +150,20 @@ class ResumeFrom:
 class Federation:
     """`scripts` and `configs` map file names to text, as the public client renders them; `kits` and `shards` as forge.py makes them."""
 
-    def __init__(self, folder: Path, image: JobImage, sites: list[str], forged: dict, resume: Optional["ResumeFrom"] = None):
+    def __init__(
+        self,
+        folder: Path,
+        image: JobImage,
+        sites: list[str],
+        forged: dict,
+        resume: Optional["ResumeFrom"] = None,
+        far: tuple[str, ...] = (),
+    ):
+        """@param far: sites that reach the server over a link that `break_link` breaks"""
         self.folder = folder
         self.resume = resume
+        self.far = far
+        self._link: Optional[subprocess.Popen] = None
         self.image = image
         self.sites = sites
         self._network: Optional[subprocess.Popen] = None
@@ -136,7 +189,7 @@ class Federation:
             "fence": {"generation": 1, "counter": 1},
             "org": ORG,
             "serverName": SERVER,
-            "serverPort": PORT,
+            "serverPort": LINK_PORT if member in self.far else PORT,
             "sites": self.sites,
             "site": None if is_server else member,
             "minClients": len(self.sites),
@@ -171,9 +224,24 @@ class Federation:
                 ["unshare", "--net", sys.executable, "-c", _LOOPBACK], stdout=subprocess.PIPE
             )
             assert self._network.stdout is not None and self._network.stdout.readline() == b"up\n"
+            if self.far:
+                self._link = self._start_link()
         subprocess.run(["chown", "-R", f"{JOB_UID}:{JOB_UID}", str(self.folder)], check=True)
         for member in members or ["server", *self.sites]:
             self.processes[member] = self._start_member(member)
+
+    def _start_link(self) -> subprocess.Popen:
+        assert self._network is not None
+        link = subprocess.Popen(
+            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, "-c", _LOSSY_LINK, str(LINK_PORT), str(PORT)],
+            stdout=subprocess.PIPE,
+        )
+        assert link.stdout is not None and link.stdout.readline() == b"up\n"
+        return link
+
+    def break_link(self) -> None:
+        assert self._link is not None
+        self._link.send_signal(signal.SIGUSR1)
 
     def _start_member(self, member: str) -> subprocess.Popen:
         root = self.folder / member
@@ -260,10 +328,11 @@ class Federation:
             process.kill()
             process.wait()
         self.processes = {}
-        if self._network is not None:
-            self._network.kill()
-            self._network.communicate()
-            self._network = None
+        for helper in (self._link, self._network):
+            if helper is not None:
+                helper.kill()
+                helper.communicate()
+        self._link = self._network = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -37,12 +37,13 @@ class AttemptTest(unittest.TestCase):
     sites = SITES
     rounds = 3
 
-    def begin(self, source: str = SOURCE, change=None, resume=None) -> Federation:
+    def begin(self, source: str = SOURCE, change=None, resume=None, far: tuple[str, ...] = ()) -> Federation:
         image = JobImage.from_environment()
         forged = image.forge({"source": source, "modelClass": "DigitsCNN", "rounds": self.rounds, "sites": self.sites})
         if change is not None:
             forged["scripts"], forged["configs"] = change(forged["scripts"], forged["configs"])
-        federation = Federation(self.folder / ("attempt" if resume is None else "resumed"), image, self.sites, forged, resume)
+        folder = self.folder / ("attempt" if resume is None else "resumed")
+        federation = Federation(folder, image, self.sites, forged, resume, far)
         self.addCleanup(federation.close)
         federation.start()
         return federation
@@ -225,6 +226,21 @@ class Rejoin(AttemptTest):
             if time.monotonic() > deadline:
                 self.fail(f"{federation.events('server')}\n{federation.log('server')[-4000:]}")
             time.sleep(0.05)
+
+
+class Link(AttemptTest):
+    rounds = 8
+
+    def test_what_a_broken_connection_lost_is_sent_again(self):
+        federation = self.begin(far=("site-2",))
+        federation.await_event("server", "round-ended", TIMEOUT_S)
+        federation.break_link()
+        broken_at = time.monotonic()
+        self.assertEqual([self.end(federation, member) for member in ("server", *SITES)], [0, 0, 0])
+        # What was under way is sent again after 5 s, and by an answer lost too after 5 more.
+        self.assertLess(time.monotonic() - broken_at, 45)
+        ends = [event for event in federation.events("server") if event["kind"] == "round-ended"]
+        self.assertEqual([(event["round"], event["sites"]) for event in ends], [(n, SITES) for n in range(8)])
 
 
 class UserFaults(AttemptTest):
