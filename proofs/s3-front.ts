@@ -27,7 +27,13 @@ const WRITERS = 32;
 const LEAST_RATIO = 0.8;
 const MOST_ADDED_MS = 1;
 
-type Side = { name: "engine" | "front"; bucket: string; caFile: string; transport: S3Engine["transport"] };
+type Side = {
+  name: "engine" | "front";
+  bucket: string;
+  caFile: string;
+  transport: S3Engine["transport"];
+  store: S3Engine["store"];
+};
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const rounds = Number(args[0] ?? 5);
@@ -40,8 +46,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const user = await front.addUser(2 ** 50);
   await engine.store.ensureBucket("bench");
   const sides: Side[] = [
-    { name: "engine", bucket: "bench", caFile: engine.caFile, transport: engine.transport },
-    { name: "front", bucket: user.bucket, caFile: front.ca.caFile, transport: front.transport },
+    { name: "engine", bucket: "bench", caFile: engine.caFile, transport: engine.transport, store: engine.store },
+    { name: "front", bucket: user.bucket, caFile: front.ca.caFile, transport: front.transport, store: front.store },
   ];
   const object = join(dir, "object");
   writeFileSync(object, randomBytes(OBJECT_BYTES));
@@ -55,6 +61,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       // One round before the first that counts: compilers and page cache.
       for (let round = -1; round < rounds; round++)
         for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+          // What is kept would fill the page cache, and the side that comes first to fresh memory would pay for it.
+          if (method === "PUT") await removeAll(side);
           const before = cpuSecondsOf(front.frontPid);
           const rate = await transfer(side, method, streams, object);
           if (round < 0) continue;
@@ -91,6 +99,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const isFastEnough = (ratios["PUT_8"] ?? 0) >= LEAST_RATIO && (ratios["GET_8"] ?? 0) >= LEAST_RATIO;
   const isSoonEnough = Object.values(small).every(({ added_p50_ms }) => added_p50_ms <= MOST_ADDED_MS);
   return { ok: isFastEnough && isSoonEnough && quota.stored === quota.fit, figures };
+}
+
+async function removeAll({ store, bucket }: Side): Promise<void> {
+  for await (const page of store.versions(bucket))
+    await Promise.all(page.map(({ key, versionId }) => store.remove(bucket, key, versionId)));
 }
 
 /** Megabytes a second of all streams together. */

@@ -1,6 +1,7 @@
 /** Our own processes: auditd, S3 front, coordinator, agent. */
 import { access } from "node:fs/promises";
 import { chownSync, chmodSync, mkdirSync } from "node:fs";
+import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { containerEngineParts, type PartContext } from "./context.ts";
 import { acceptsUnix, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
@@ -47,7 +48,7 @@ export function s3FrontPart(context: PartContext): Part {
     after: ["s3", "auditd"],
     user: "s3Front",
     program: layout.release("bin", "node"),
-    args: [layout.release("app", "s3-front.mjs"), "--config", layout.processConfig("s3-front")],
+    args: [...S3_FRONT_NODE_FLAGS, layout.release("app", "s3-front.mjs"), "--config", layout.processConfig("s3-front")],
     port: config.ports.s3,
     version: release.version,
     isHealthy: async () =>

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
+import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
@@ -172,7 +172,7 @@ export class RunningFront implements AsyncDisposable {
   }
 
   async startFront(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, "--config", join(this.dir, "s3-front.json")], {
+    const child = spawn(process.execPath, [...S3_FRONT_NODE_FLAGS, MAIN, "--config", join(this.dir, "s3-front.json")], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#front = child;
