@@ -23,8 +23,8 @@ export const LEAF_KEY = { algorithm: "RSA", modulusLength: 2048, publicExponent:
 export const ROOT_KEY = { algorithm: "ECDSA", namedCurve: "P-256" } as const;
 export const SIGNATURE_HASH = "SHA-256" as const;
 
-/** Certificates start this long before they are signed, against clocks that differ. */
-export const BACKDATED_MS = 5 * 60_000;
+/** Certificates start this long before they are signed: a clock that is hours behind, as one set to local time is, must still accept them. */
+export const BACKDATED_MS = 24 * 3_600_000;
 /** NVFlare never renews; a root outlives its leaves. The attempt's end makes them worthless long before. */
 export const LEAF_VALID_MS = 365 * 24 * 3_600_000;
 export const ROOT_VALID_MS = LEAF_VALID_MS + 24 * 3_600_000;

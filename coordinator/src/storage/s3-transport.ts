@@ -20,6 +20,8 @@ export type S3TransportOptions = {
   credentials: S3Credentials;
   /** Longest silence of the engine, in milliseconds. @default 15000 */
   idleMs?: number;
+  /** Milliseconds since 1970. @default Date.now */
+  now?: () => number;
 };
 
 export type S3RequestOptions = {
@@ -58,15 +60,21 @@ export class S3UnavailableError extends Error {
 
 const MAX_PRESIGN_S = 7 * 24 * 3600;
 const MIB = 1024 * 1024;
+/** The engine refuses signatures that are 15 minutes off; less than this is no reason for a refusal. */
+const CLOCKS_AGREE_MS = 5 * 60_000;
 
 export class S3Transport implements Disposable {
   readonly #options: S3TransportOptions;
   readonly #agent: HttpAgent | HttpsAgent;
   readonly #idleMs: number;
+  readonly #now: () => number;
+  /** What the engine's clock is ahead of ours, once it has refused a signature for it. */
+  #engineAheadMs = 0;
 
   constructor(options: S3TransportOptions) {
     this.#options = options;
     this.#idleMs = options.idleMs ?? 15_000;
+    this.#now = options.now ?? Date.now;
     this.#agent = options.endpoint.startsWith("https:")
       ? new HttpsAgent({ keepAlive: true, maxSockets: 32, ...(options.ca === undefined ? {} : { ca: options.ca }) })
       : new HttpAgent({ keepAlive: true, maxSockets: 32 });
@@ -77,11 +85,13 @@ export class S3Transport implements Disposable {
    */
   async send(options: S3RequestOptions): Promise<S3Response> {
     const body = options.body === undefined ? Buffer.alloc(0) : Buffer.from(options.body);
-    const signed = await this.#sign(options, {
-      ...options.headers,
-      "x-amz-content-sha256": createHash("sha256").update(body).digest("hex"),
-    });
-    const response = await this.#exchange(signed.url, signed.method, signed.headers, body, options);
+    const headers = { ...options.headers, "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") };
+    const attempt = async (): Promise<S3Response> => {
+      const signed = await this.#sign(options, headers);
+      return await this.#exchange(signed.url, signed.method, signed.headers, body, options);
+    };
+    let response = await attempt();
+    if (response.status === 403 && this.#followEngine(response.headers.date)) response = await attempt();
     if (response.status >= 200 && response.status < 300) return response;
     throw errorOf(response);
   }
@@ -98,6 +108,7 @@ export class S3Transport implements Disposable {
       method,
       url: urlOf(this.#options.endpoint, path, { ...query, "X-Amz-Expires": String(seconds) }).href,
       signQuery: true,
+      datetime: this.#datetime(),
       service: "s3",
       region: this.#options.region,
       ...this.#options.credentials,
@@ -109,11 +120,28 @@ export class S3Transport implements Disposable {
     this.#agent.destroy();
   }
 
+  /**
+   * Signs by the engine's clock from now on, as S3 clients do: one of the two hosts, or of two processes of one, may have had its clock set.
+   * @returns whether that changes anything
+   */
+  #followEngine(date: string | undefined): boolean {
+    const aheadMs = Date.parse(date ?? "") - this.#now();
+    if (Number.isNaN(aheadMs) || Math.abs(aheadMs - this.#engineAheadMs) < CLOCKS_AGREE_MS) return false;
+    this.#engineAheadMs = Math.abs(aheadMs) < CLOCKS_AGREE_MS ? 0 : aheadMs;
+    return true;
+  }
+
+  /** As SigV4 writes it: `20261121T174500Z`. */
+  #datetime(): string {
+    return new Date(this.#now() + this.#engineAheadMs).toISOString().replace(/[:-]|\.\d{3}/g, "");
+  }
+
   #sign(options: S3RequestOptions, headers: Record<string, string>) {
     return new AwsV4Signer({
       method: options.method,
       url: urlOf(this.#options.endpoint, options.path, options.query ?? {}).href,
       headers,
+      datetime: this.#datetime(),
       service: "s3",
       region: this.#options.region,
       ...this.#options.credentials,

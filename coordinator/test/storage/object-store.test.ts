@@ -109,3 +109,25 @@ t.test("an engine that does not answer is a typed failure within the deadline", 
   const untrusted = new S3Transport({ endpoint: engine.endpoint, region: "garage", credentials });
   await t.rejects(new S3ObjectStore(untrusted).ping(), S3UnavailableError, "a certificate of another CA");
 });
+
+t.test("a clock that is set by an hour, either way and back again, stops neither requests nor signed URLs", async (t) => {
+  let setMs = 0;
+  const { endpoint, region, admin: credentials } = engine;
+  using transport = new S3Transport({ endpoint, region, ca: engineCa, credentials, now: () => Date.now() + setMs });
+  const own = new S3ObjectStore(transport);
+  const { versionId } = await own.put(bucket, "clock.txt", "tick", "text/plain");
+  for (const hours of [-1, 1, 0]) {
+    setMs = hours * 3_600_000;
+    // A HEAD has no document that would say why it is refused.
+    t.equal((await own.stat(bucket, "clock.txt"))?.sizeBytes, 4, `${hours} h`);
+    const answer = await fetchOver(await own.presignGet(bucket, "clock.txt", versionId, 60));
+    t.equal(await answer.text(), "tick", `${hours} h`);
+  }
+});
+
+t.test("a key that may not is refused as before, whatever the clock", async (t) => {
+  const { endpoint, region } = engine;
+  const credentials = { accessKeyId: "NOBODY", secretAccessKey: "nothing" };
+  using transport = new S3Transport({ endpoint, region, ca: engineCa, credentials, now: () => Date.now() - 3_600_000 });
+  await t.rejects(new S3ObjectStore(transport).put(bucket, "clock.txt", "tock", "text/plain"), S3ResponseError);
+});
