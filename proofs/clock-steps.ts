@@ -21,6 +21,7 @@ import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { isRunningProcess } from "./measure/is-running-process.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const HOUR_S = 3600;
@@ -37,6 +38,7 @@ const SEEN_WITHIN_S = 60;
 type Stepped = {
   side: keyof typeof SIDES;
   stepS: number;
+  elapsedS: number;
   /** What the processes say of the time, less the true one. */
   seenS: Record<string, number>;
   sameProcesses: boolean;
@@ -67,6 +69,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         const before = jobs.containers();
         progress(`${side}: its clock is set by ${stepS} s, in the middle of a job`);
         clocks.set(SIDES[side], stepS);
+        const from = Date.now();
         await sleep(LOOK_AFTER_MS);
         const found = appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
         const sameProcesses = isDeepStrictEqual(jobs.containers(), before);
@@ -80,14 +83,15 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         const seenS = await seenBy(appliance, side);
         progress(`  ${next.status}; the processes say a time that is off by ${JSON.stringify(seenS)} s`);
         const outcome = { state: task.status, attempt: task.detail.attempt ?? 0, next: next.status };
-        done.push({ side, stepS, seenS, sameProcesses, found, ...outcome, overlaps, wrongModels });
+        const elapsedS = Math.round((Date.now() - from) / 1000);
+        done.push({ side, stepS, elapsedS, seenS, sameProcesses, found, ...outcome, overlaps, wrongModels });
         clocks.set(SIDES[side], 0);
         await untilHealthy(appliance);
       }
     const left = await untilNothingIsLeft(appliance);
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const isGood = (one: Stepped) =>
-      Object.entries(one.seenS).every(([process, seen]) => Math.abs(seen - expected(process, one.stepS)) < SEEN_WITHIN_S) &&
+      Object.entries(one.seenS).every(([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S) &&
       one.sameProcesses &&
       one.state === "FINISHED" &&
       one.attempt === 1 &&
@@ -101,9 +105,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   }
 }
 
-/** The log's own time never decreases: it stands still until the clock has caught up. */
-function expected(process: string, stepS: number): number {
-  return process === "auditd" ? Math.max(0, stepS) : stepS;
+/** The log's own time never decreases: it stands still where a step back found it, until the clock has caught up. */
+function expected(name: string, { stepS, elapsedS }: Stepped): number {
+  return name === "auditd" && stepS < 0 ? -elapsedS : stepS;
 }
 
 /** Seconds by which each process's time is ahead of the true one, by what it says of it; what is written now and then may be a while behind. */
@@ -117,15 +121,20 @@ async function seenBy(appliance: LocalAppliance, side: keyof typeof SIDES): Prom
           "s3-front": await dateOf(`https://${name}:${ports.s3}/healthz`, appliance),
           auditd: Date.parse((await readLeaves(join(appliance.root, "data", "audit", "log"))).at(-1)?.t_log ?? ""),
         };
-  return Object.fromEntries(Object.entries(times).map(([process, time]) => [process, Math.round((time - Date.now()) / 1000)]));
+  return Object.fromEntries(Object.entries(times).map(([name, time]) => [name, Math.round((time - Date.now()) / 1000)]));
 }
 
-/** The agent says little while all is well, and something when it is stopped; another starts after it. */
+/** The agent says little while all is well, and something when it is ended; another starts after it, under that clock. */
 async function lastWordOfAgent(appliance: LocalAppliance): Promise<number> {
-  await appliance.command(["stop", "agent"]);
-  const times = readFileSync(join(appliance.root, "log", "agent.log"), "utf8").match(/"time":\d+/g) ?? [];
-  await appliance.command(["start", "agent"]);
-  return Number(times.at(-1)?.slice('"time":'.length));
+  const file = join(appliance.root, "log", "agent.log");
+  const { pid } = appliance.status().parts.find(({ name }) => name === "agent") ?? {};
+  if (pid === undefined || pid === null) throw new Error("there is no agent");
+  process.kill(pid, "SIGTERM");
+  while (isRunningProcess(pid)) await sleep(100);
+  const lastOf = new RegExp(`"time":(\\d+),"pid":${pid},`, "g");
+  const last = [...readFileSync(file, "utf8").matchAll(lastOf)].at(-1)?.[1];
+  await untilHealthy(appliance);
+  return Number(last);
 }
 
 /** The `Date` of an answer. */
