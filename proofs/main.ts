@@ -32,8 +32,15 @@ try {
   if (!isProof(module)) throw new Error(`proofs/${name}.ts has no default function`);
   result = await module.default({ progress, args });
 } catch (error) {
-  progress(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  result = { ok: false, figures: { error: error instanceof Error ? error.message : String(error) } };
+  const errors = errorsOf(error);
+  for (const each of errors) progress(each.stack ?? each.message);
+  result = { ok: false, figures: { error: errors[0]?.message } };
 }
 process.stdout.write(`${JSON.stringify({ proof: name, ok: result.ok, figures: result.figures })}\n`);
 process.exit(result.ok ? 0 : 1);
+
+/** What went wrong first, then what went wrong while that was cleaned up. */
+function errorsOf(error: unknown): Error[] {
+  if (error instanceof SuppressedError) return [...errorsOf(error.suppressed), ...errorsOf(error.error)];
+  return [error instanceof Error ? error : new Error(String(error))];
+}
