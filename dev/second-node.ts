@@ -2,7 +2,7 @@
  * A second node of an installed appliance, on the same machine: a network namespace of its own, in it a container engine of its own and an
  * agent of the release, which joins with a one-use token as an operator would have it join.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -144,6 +144,12 @@ export class SecondNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.engine.stop();
+    // What a job that still ran has mounted; the deepest first.
+    const mounts = readFileSync("/proc/self/mounts", "utf8")
+      .split("\n")
+      .map((line) => line.split(" ")[1] ?? "")
+      .filter((path) => path.startsWith(`${this.config.dataDir}/`));
+    for (const path of mounts.toSorted().toReversed()) execFileSync("umount", [path]);
     rmSync(this.config.dataDir, { recursive: true, force: true });
   }
 }

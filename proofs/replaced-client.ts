@@ -20,7 +20,7 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const HOME = "proof-node";
 const NODE = "z-node";
 /** It takes one of the first node's three workers until the other job lies on both nodes. */
-const BLOCKER = { rounds: 4, ticks: 10, sites: 1 };
+const BLOCKER = { rounds: 4, ticks: 10, sites: 1, workers: [`${HOME}-0`] };
 const JOB = { rounds: 24, ticks: 10, sites: 3, quorum: 2 };
 const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 400_000;

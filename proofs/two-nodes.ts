@@ -131,7 +131,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         one_node: figuresOf(one),
         two_nodes: figuresOf(two),
         round_ratio: Number((two.roundS / one.roundS).toFixed(2)),
-        agents_killed: { at: statesAtKill, state: survived.status, error: survived.detail.error, ...placementOf(database, killed) },
+        agents_killed: {
+          at: statesAtKill,
+          state: survived.status,
+          error: survived.detail.error,
+          ...placementOf(database, killed),
+        },
         way_out: { state: last["state"], bridge: dialled.bridge, ports: ports.length, by_node: byNode },
         left,
       },

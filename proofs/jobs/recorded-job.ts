@@ -14,6 +14,8 @@ export type RecordedJobOptions = {
   sites?: number;
   /** Sites that a round needs. @default all */
   quorum?: number;
+  /** Where its sites must run. @default the server chooses */
+  workers?: readonly string[];
 };
 
 export type ContainerProcess = { name: string; pid: number };
@@ -39,9 +41,9 @@ export class RecordedJobs {
   }
 
   /** @returns the job's id, once it is accepted */
-  async submit(name: string, { rounds, ticks, sites = 2, quorum = sites }: RecordedJobOptions): Promise<string> {
-    const numbers = { rounds, ticks, sites, quorum };
-    const flags = Object.entries(numbers).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
+  async submit(name: string, { rounds, ticks, sites = 2, quorum = sites, workers }: RecordedJobOptions): Promise<string> {
+    const values = { rounds, ticks, sites, quorum, ...(workers === undefined ? {} : { workers: workers.join() }) };
+    const flags = Object.entries(values).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
     const accepted = (await this.#workstation.events(["/example/submit.py", "--name", name, ...flags])).at(-1);
     if (typeof accepted?.["id"] !== "string") throw new Error(`${name} was not accepted: ${JSON.stringify(accepted)}`);
     if (accepted["resumable"] !== true) throw new Error(`${name} is not resumable`);
