@@ -73,7 +73,10 @@ export class ProofAppliance implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    rmSync(this.#work, { recursive: true, force: true });
-    await this.appliance.uninstall();
+    try {
+      rmSync(this.#work, { recursive: true, force: true });
+    } finally {
+      await this.appliance.uninstall();
+    }
   }
 }
