@@ -34,10 +34,6 @@ _LOG_CONFIG: dict[str, Any] = {
     "loggers": {"root": {"level": "INFO", "handlers": ["console"]}},
 }
 
-# What a broken connection loses is sent again after 5 s, for a minute; without it NVFlare waits for an answer until a message's own time limit (300 s).
-# Read by every process of the site and of the server (nvflare 2.9.0, fuel/f3/streaming/byte_streamer.py `TxTask`).
-_COMM_CONFIG: dict[str, Any] = {"streaming_reliable": True}
-
 # A job is the user's own code in the user's own containers: it may name any class, as NVFlare alone would let it.
 _COMPONENT_POLICY = {"format_version": 2, "class_allow_list": ["*"]}
 
@@ -47,7 +43,6 @@ def render_server(spec: RunnerSpec, layout: Layout) -> None:
     _write(workspace / "startup/fed_server.json", fed_server(spec))
     _write(workspace / "local/resources.json", server_resources(workspace))
     _write(workspace / "local/log_config.json", _LOG_CONFIG)
-    _write(workspace / "local/comm_config.json", _COMM_CONFIG)
     (workspace / "transfer").mkdir(exist_ok=True)
     _link(workspace, layout, {"server.key": "member.key", "server.crt": "member.crt", "rootCA.pem": "rootCA.pem"})
 
@@ -64,7 +59,6 @@ def render_client(spec: RunnerSpec, layout: Layout) -> None:
     _write(workspace / "startup/fed_client.json", fed_client(spec))
     _write(workspace / "local/resources.json", client_resources())
     _write(workspace / "local/log_config.json", _LOG_CONFIG)
-    _write(workspace / "local/comm_config.json", _COMM_CONFIG)
     _link(workspace, layout, {"client.key": "member.key", "client.crt": "member.crt", "rootCA.pem": "rootCA.pem"})
 
 

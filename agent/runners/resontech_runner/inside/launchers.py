@@ -1,4 +1,4 @@
-"""Job launchers that add our observer to the job process.
+"""Job launchers that add components of ours to the job process.
 
 NVFlare 2.9.0 adds a site's own components to a job through one door alone: `local/privacy.json`, whose components join the run
 (private/fed/server/server_app_runner.py `_set_up_run_config`, private/fed/client/client_app_runner.py `create_client_runner`). A
@@ -14,12 +14,13 @@ from nvflare.app_common.job_launcher.client_process_launcher import ClientProces
 from nvflare.app_common.job_launcher.server_process_launcher import ServerProcessJobLauncher
 
 
-def _write_policy(job_meta: dict, fl_ctx, observer: str) -> None:
+def _write_policy(job_meta: dict, fl_ctx, components: dict[str, str]) -> None:
+    """@param components: class below `resontech_runner.inside`, by id"""
     scope = job_meta.get("scope") or "default"
     policy = {
         "scopes": [{"name": scope, "properties": {}}],
         "default_scope": scope,
-        "components": [{"id": "resontech_observer", "path": f"resontech_runner.inside.{observer}"}],
+        "components": [{"id": f"resontech_{name}", "path": f"resontech_runner.inside.{path}"} for name, path in components.items()],
     }
     workspace = fl_ctx.get_prop(FLContextKey.WORKSPACE_OBJECT)
     with open(os.path.join(workspace.get_site_config_dir(), "privacy.json"), "w", encoding="utf-8") as file:
@@ -28,11 +29,12 @@ def _write_policy(job_meta: dict, fl_ctx, observer: str) -> None:
 
 class ServerLauncher(ServerProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
-        _write_policy(job_meta, fl_ctx, "server_observer.ServerObserver")
+        _write_policy(job_meta, fl_ctx, {"observer": "server_observer.ServerObserver"})
         return super().launch_job(job_meta, fl_ctx)
 
 
 class ClientLauncher(ClientProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
-        _write_policy(job_meta, fl_ctx, "client_observer.ClientObserver")
+        components = {"observer": "client_observer.ClientObserver", "lost_connection": "lost_connection.LostConnection"}
+        _write_policy(job_meta, fl_ctx, components)
         return super().launch_job(job_meta, fl_ctx)
