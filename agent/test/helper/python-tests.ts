@@ -1,0 +1,43 @@
+/**
+ * Runs the Python tests of agent/test/runners. Units run with the host's Python; the processes of whole attempts with the interpreter
+ * `RT_TEST_PYTHON`, else in the root of the job image that the bundle builder left in its cache.
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { jobImageRoot } from "./job-image-root.ts";
+
+const tests = join(import.meta.dirname, "../runners");
+
+type Outcome = { status: number | null; output: string };
+
+export async function runPython(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const child = spawn(command, args, { cwd: tests, env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env } });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  return { status, output };
+}
+
+/** Which interpreter has NVFlare: the tester's, else the one in the root of the job image. */
+function jobImage(): NodeJS.ProcessEnv | null {
+  const python = process.env["RT_TEST_PYTHON"];
+  if (python !== undefined) return { RT_TEST_PYTHON: python };
+  const root = jobImageRoot();
+  return root === null ? null : { RT_TEST_JOB_ROOT: root };
+}
+
+const image = jobImage();
+const skip = image === null && "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
+
+/** One class of test_attempts.py: minutes, so no file holds more than a few of them. */
+export function testAttempts(t: Test, group: string, sentence: string): void {
+  t.test(sentence, { skip }, async (t) => {
+    const { status, output } = await runPython("python3", ["-m", "unittest", "-v", `test_attempts.${group}`], image ?? {});
+    t.equal(status, 0, "every attempt ends as it should", { output });
+    t.match(output, /Ran \d+ tests?/);
+  });
+}
