@@ -1,5 +1,5 @@
 /** What one raw TAP stream says: how many leaf assertions passed, were skipped or failed, and which ones failed. */
-import { Parser } from "tap-parser";
+import { Parser, type Result } from "tap-parser";
 
 export type TapFailure = {
   /** File, subtests and the assertion's own description, joined by " > ". */
@@ -10,22 +10,22 @@ export type TapFailure = {
 
 export type TapSummary = { passed: number; skipped: number; failures: readonly TapFailure[] };
 
-type Point = { ok: boolean; fullname: string; skip: unknown; todo: unknown; diag: unknown };
-
-/** A subtest that only sums up what is below it isn't counted; one that fails by itself (a time-out, say) is a failure. */
+/**
+ * A subtest that only sums up what is below it isn't counted; one that fails by itself (a time-out, say) is a failure. No directive excuses what
+ * failed.
+ */
 export function summarizeTap(text: string): TapSummary {
-  const points = Parser.parse(text, { flat: true })
+  const results = Parser.parse(text, { flat: true })
     .filter(isAssertion)
-    .map(([, point]) => point);
-  const skipped = points.filter((point) => point.skip !== false || point.todo !== false);
-  const counted = points.filter((point) => !skipped.includes(point));
+    .map(([, result]) => result);
+  const isExcused = ({ skip, todo }: Result): boolean => skip !== false || todo !== false;
   return {
-    passed: counted.filter((point) => point.ok).length,
-    skipped: skipped.length,
-    failures: counted.filter((point) => !point.ok).map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
+    passed: results.filter((result) => result.ok && !isExcused(result)).length,
+    skipped: results.filter((result) => result.ok && isExcused(result)).length,
+    failures: results.filter(({ ok }) => !ok).map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
   };
 }
 
-function isAssertion(event: unknown): event is ["assert", Point] {
+function isAssertion(event: unknown): event is ["assert", Result] {
   return Array.isArray(event) && event[0] === "assert";
 }

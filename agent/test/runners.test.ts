@@ -1,9 +1,9 @@
 /** The Python of agent/runners: its own decisions, and whole attempts that succeed or fail by the user's code. */
 import t from "tap";
-import { runPython, testAttempts } from "./helper/python-tests.ts";
+import { runUnittest, testAttempts } from "./helper/python-tests.ts";
 
 t.test("the runner's own decisions", async (t) => {
-  const { status, output } = await runPython("python3", ["-m", "unittest", "-v", "test_units"]);
+  const { status, output } = await runUnittest("test_units");
   t.equal(status, 0, "every unit test passes", { output });
   t.match(output, /Ran \d\d tests/);
 });

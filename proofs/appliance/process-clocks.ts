@@ -11,6 +11,8 @@ import { join } from "node:path";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
 
 const LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
+/** Of the host, not a package. */
+const APT_GET = "apt-get";
 /** How often a process looks at its file. */
 const CACHE_S = 1;
 
@@ -28,7 +30,10 @@ export class ProcessClocks {
    * @param folder an empty folder that every user of the appliance can enter
    */
   static under(appliance: LocalAppliance, folder: string): ProcessClocks {
-    if (!existsSync(LIBRARY)) execFileSync("apt-get", ["-qq", "install", "-y", "--no-install-recommends", "libfaketime"]);
+    if (!existsSync(LIBRARY)) {
+      execFileSync(APT_GET, ["-qq", "update"]);
+      execFileSync(APT_GET, ["-qq", "install", "-y", "--no-install-recommends", "libfaketime"]);
+    }
     const library = join(folder, "libfaketime.so");
     copyFileSync(LIBRARY, library);
     chmodSync(library, 0o755);

@@ -24,6 +24,7 @@ SERVER = "fl-server"
 PORT = 8102
 LINK_PORT = 8103
 JOB_UID = 10001
+_LOSSY_LINK = Path(__file__).with_name("lossy_link.py")
 RUNNERS = Path(__file__).resolve().parents[2] / "runners"
 
 # A network with nothing but a loopback, which lives as long as this process; SIOCSIFFLAGS, IFF_UP | IFF_RUNNING.
@@ -32,47 +33,6 @@ import fcntl, signal, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))
 print("up", flush=True)
 signal.pause()
-"""
-
-# A connection between two nodes. At the first signal it loses what comes, either way, and half a second later it breaks; new ones are good.
-# Arguments: port to listen on, port to go to.
-_LOSSY_LINK = """
-import contextlib, signal, socket, sys, threading, time
-links, is_losing = [], threading.Event()
-def cut(*_):
-    is_losing.set()
-    time.sleep(0.5)
-    for end in links:
-        with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
-    links.clear()
-    is_losing.clear()
-def carry(a, b):
-    try:
-        while data := a.recv(65536):
-            if not is_losing.is_set():
-                b.sendall(data)
-    except OSError:
-        pass
-    for end in (a, b):
-        end.close()
-signal.signal(signal.SIGUSR1, cut)
-door = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-print("up", flush=True)
-def welcome():
-    while True:
-        near, _ = door.accept()
-        try:
-            far = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
-        except OSError:
-            near.close()
-            continue
-        links.extend((near, far))
-        for pair in ((near, far), (far, near)):
-            threading.Thread(target=carry, args=pair, daemon=True).start()
-threading.Thread(target=welcome, daemon=True).start()
-while True:
-    signal.pause()
 """
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -233,7 +193,7 @@ class Federation:
     def _start_link(self) -> subprocess.Popen:
         assert self._network is not None
         link = subprocess.Popen(
-            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, "-c", _LOSSY_LINK, str(LINK_PORT), str(PORT)],
+            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, str(_LOSSY_LINK), str(LINK_PORT), str(PORT)],
             stdout=subprocess.PIPE,
         )
         assert link.stdout is not None and link.stdout.readline() == b"up\n"

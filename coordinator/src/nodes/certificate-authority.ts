@@ -1,12 +1,11 @@
 import { randomBytes, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { BACKDATED_MS } from "@resontech/contracts/federation-certificates";
 import * as x509 from "./x509.ts";
 import { ApiError } from "../api-error.ts";
 
 const NODE_CERTIFICATE_DAYS = 397;
 const DAY_MS = 86_400_000;
-/** A clock that is hours behind, as one set to local time is, must still accept a fresh certificate. */
-const BACKDATED_MS = DAY_MS;
 
 export type IssuedCertificate = { certPem: string; sha256: string; notAfter: number };
 
