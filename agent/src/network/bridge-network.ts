@@ -137,7 +137,9 @@ export class BridgeNetwork implements JobNetwork {
         { host: address, port: bridge.port },
         { host: at.server, port: serverPort },
       ];
-      const side = await ServerBridge.listen({ attempt, listen, target, peers: bridge.peers, identity, log });
+      const side = await ServerBridge.listen({
+        ...{ attempt, listen, target, gateway: at.gateway, peers: bridge.peers, identity, log },
+      });
       const opening = { kind: "server", address: at.server, port: serverPort } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     } else if (bridge?.kind === "dial") {

@@ -27,6 +27,11 @@ export type ServerBridgeParts = {
   listen: Endpoint;
   /** The server, in its container. */
   target: Endpoint;
+  /**
+   * The gateway of the job's network, whence the server is dialled. It exists once a container runs; before that the host would look for the
+   * server's address beyond its own default route.
+   */
+  gateway: string;
   peers: readonly BridgePeer[];
   identity: BridgeIdentity;
   log: Logger;
@@ -128,9 +133,14 @@ export class ServerBridge {
   }
 
   #lead(socket: TLSSocket): void {
-    const inside = connect({ ...this.#parts.target, allowHalfOpen: true, ...KEEP_ALIVE });
-    // A server that does not listen yet: the other agent tries again.
-    inside.once("error", () => socket.destroy());
+    const { target, gateway } = this.#parts;
+    const inside = connect({ ...target, localAddress: gateway, allowHalfOpen: true, ...KEEP_ALIVE });
+    // A network that is not there yet, or a server that does not listen yet: the other agent tries again.
+    inside.once("error", (error: NodeJS.ErrnoException) => {
+      const { attempt, log } = this.#parts;
+      log.debug({ attempt, why: error.code ?? error.message }, "a job's server does not answer in its container");
+      socket.destroy();
+    });
     const late = setTimeout(() => inside.destroy(new Error("the server's container does not answer")), BRIDGE_SETUP_MS);
     inside.once("close", () => clearTimeout(late));
     socket.once("close", () => inside.connecting && inside.destroy());

@@ -20,7 +20,7 @@ const peerOf = (node: string, { certPem }: { certPem: string }): BridgePeer => (
 });
 
 /** A server behind two bridges; `lines` is what the agents said. */
-async function span(t: Test, onConnection: (socket: Socket) => void) {
+async function span(t: Test, onConnection: (socket: Socket) => void, gateway = HOST) {
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(line) });
   const target = createServer({ allowHalfOpen: true }, (socket) => onConnection(socket.on("error", () => undefined)));
@@ -29,7 +29,7 @@ async function span(t: Test, onConnection: (socket: Socket) => void) {
   const [outer, inner] = [await freePort(), await freePort()];
   const server = await ServerBridge.listen({
     ...{ attempt: "a", listen: { host: HOST, port: outer }, target: { host: HOST, port: portOf(target) } },
-    ...{ peers: [peerOf("away", away)], identity: home, log },
+    ...{ gateway, peers: [peerOf("away", away)], identity: home, log },
   });
   const far = { host: HOST, port: outer, peer: peerOf("home", home) };
   const client = new ClientBridge({ attempt: "a", listen: { host: HOST, port: inner }, far, identity: away, log });
@@ -131,6 +131,15 @@ t.test("nobody is let in before there is a server, and a lost one breaks its con
   await sleep(500);
   await t.rejects(once(connect({ port, host: HOST }), "connect"), { code: "ECONNREFUSED" });
   await early.close();
+});
+
+t.test("while a job's network is not there, its server is sought nowhere else", async (t) => {
+  let connections = 0;
+  // Of the addresses that job networks take, and of no interface here.
+  const { inner, lines } = await span(t, () => (connections += 1), "198.18.254.1");
+  await until("a try", async () => lines.some((line) => line.includes("EADDRNOTAVAIL")));
+  await t.rejects(once(connect({ port: inner, host: HOST }), "connect"), { code: "ECONNREFUSED" });
+  t.equal(connections, 0);
 });
 
 t.test("an agent with another certificate than the server's node has is not believed", async (t) => {
