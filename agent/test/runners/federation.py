@@ -23,6 +23,7 @@ ORG = "resontech"
 SERVER = "fl-server"
 PORT = 8102
 LINK_PORT = 8103
+LINK_BYTES_PER_S = 20_000_000
 JOB_UID = 10001
 _LOSSY_LINK = Path(__file__).with_name("lossy_link.py")
 RUNNERS = Path(__file__).resolve().parents[2] / "runners"
@@ -118,11 +119,16 @@ class Federation:
         forged: dict,
         resume: Optional["ResumeFrom"] = None,
         far: tuple[str, ...] = (),
+        environment: Optional[dict[str, str]] = None,
     ):
-        """@param far: sites that reach the server over a link that `break_link` breaks"""
+        """
+        @param far: sites that reach the server over a link of `LINK_BYTES_PER_S` that `break_link` breaks
+        @param environment: of every member, besides what it needs
+        """
         self.folder = folder
         self.resume = resume
         self.far = far
+        self.environment = environment or {}
         self._link: Optional[subprocess.Popen] = None
         self.image = image
         self.sites = sites
@@ -193,7 +199,7 @@ class Federation:
     def _start_link(self) -> subprocess.Popen:
         assert self._network is not None
         link = subprocess.Popen(
-            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, str(_LOSSY_LINK), str(LINK_PORT), str(PORT)],
+            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, str(_LOSSY_LINK), str(LINK_PORT), str(PORT), str(LINK_BYTES_PER_S)],
             stdout=subprocess.PIPE,
         )
         assert link.stdout is not None and link.stdout.readline() == b"up\n"
@@ -211,6 +217,7 @@ class Federation:
             "KEPT": self.image.kept(),
             "OMP_NUM_THREADS": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **self.environment,
         }
         assert self._network is not None
         with open(root / "log.txt", "wb") as log:

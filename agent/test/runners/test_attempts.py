@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from typing import Callable, Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -19,6 +20,14 @@ from federation import Federation, JobImage, ResumeFrom
 SITES = ["site-1", "site-2"]
 SOURCE = (Path(__file__).resolve().parents[3] / "examples/digits/digits_model.py").read_text()
 TIMEOUT_S = 60
+# How long the server waits for a piece of an update; NVFlare's own limit is 600 s.
+IMPATIENT = {"NVFLARE_NP_STREAMING_PER_REQUEST_TIMEOUT": "1"}
+# NVFlare's own word in a site's log.
+UPDATE_BEGINS = "Starting to push execute result"
+
+
+# The same model with 16 MB more, for which a link needs 0.8 s.
+LARGE = SOURCE.replace("        self.features =", "        self.ballast = nn.Parameter(torch.zeros(4_000_000))\n        self.features =", 1)
 
 
 def with_workflow(configs: dict[str, str], path: str, arguments: dict) -> dict[str, str]:
@@ -37,13 +46,15 @@ class AttemptTest(unittest.TestCase):
     sites = SITES
     rounds = 3
 
-    def begin(self, source: str = SOURCE, change=None, resume=None, far: tuple[str, ...] = ()) -> Federation:
+    def begin(
+        self, source: str = SOURCE, change=None, resume=None, far: tuple[str, ...] = (), environment: Optional[dict[str, str]] = None
+    ) -> Federation:
         image = JobImage.from_environment()
         forged = image.forge({"source": source, "modelClass": "DigitsCNN", "rounds": self.rounds, "sites": self.sites})
         if change is not None:
             forged["scripts"], forged["configs"] = change(forged["scripts"], forged["configs"])
         folder = self.folder / ("attempt" if resume is None else "resumed")
-        federation = Federation(folder, image, self.sites, forged, resume, far)
+        federation = Federation(folder, image, self.sites, forged, resume, far, environment)
         self.addCleanup(federation.close)
         federation.start()
         return federation
@@ -53,6 +64,20 @@ class AttemptTest(unittest.TestCase):
             return federation.wait(member, TIMEOUT_S)
         except Exception:
             self.fail(f"{member} did not end: {federation.events(member)}\n{federation.log(member)[-4000:]}")
+
+    def until(self, holds: Callable[[], bool], federation: Federation) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not holds():
+            if time.monotonic() > deadline:
+                logs = [f"{member}: {federation.log(member)[-4000:]}" for member in ("server", *self.sites)]
+                self.fail("\n".join([str(federation.events("server")), *logs]))
+            time.sleep(0.05)
+
+    def until_update(self, federation: Federation, site: str) -> None:
+        """Until the server fetches the site's next update, over a link."""
+        before = federation.log(site).count(UPDATE_BEGINS)
+        self.until(lambda: federation.log(site).count(UPDATE_BEGINS) > before, federation)
+        time.sleep(0.3)
 
     def assert_failed(self, federation: Federation, reason: str, member: str = "server") -> dict:
         self.assertEqual(self.end(federation, member), 1, federation.log(member)[-3000:])
@@ -199,15 +224,30 @@ class Rejoin(AttemptTest):
     rounds = 6
 
     def test_a_site_whose_container_is_replaced_takes_part_again(self):
-        def quorum_of_one(scripts, configs):
+        federation = self.begin(change=self.quorum_of_one(2))
+        federation.await_event("server", "round-ended", TIMEOUT_S)
+        federation.kill("site-2")
+        self.come_again(federation)
+
+    def test_a_site_is_replaced_that_was_lost_while_the_server_fetched_its_update(self):
+        federation = self.begin(source=LARGE, change=self.quorum_of_one(6), far=("site-2",), environment=IMPATIENT)
+        federation.await_event("server", "round-ended", TIMEOUT_S)
+        self.until_update(federation, "site-2")
+        federation.kill("site-2")
+        self.come_again(federation)
+        self.assertIn("failed to download from site-2", federation.log("server"))
+
+    @staticmethod
+    def quorum_of_one(wait_s: int):
+        def change(scripts, configs):
             server = json.loads(configs["config_fed_server.json"])
-            server["workflows"][0]["args"].update(min_clients=1, wait_time_after_min_received=2)
+            server["workflows"][0]["args"].update(min_clients=1, wait_time_after_min_received=wait_s)
             meta = {**json.loads(configs["meta.json"]), "min_clients": 1}
             return scripts, {**configs, "config_fed_server.json": json.dumps(server), "meta.json": json.dumps(meta)}
 
-        federation = self.begin(change=quorum_of_one)
-        federation.await_event("server", "round-ended", TIMEOUT_S)
-        federation.kill("site-2")
+        return change
+
+    def come_again(self, federation: Federation) -> None:
         self.until(lambda: ["site-1"] in self.contributions(federation), federation)
         federation.replace("site-2")
         self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
@@ -220,23 +260,18 @@ class Rejoin(AttemptTest):
     def contributions(federation: Federation) -> list[list[str]]:
         return [event["sites"] for event in federation.events("server") if event["kind"] == "round-ended"]
 
-    def until(self, holds, federation: Federation) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not holds():
-            if time.monotonic() > deadline:
-                self.fail(f"{federation.events('server')}\n{federation.log('server')[-4000:]}")
-            time.sleep(0.05)
-
-
 class Link(AttemptTest):
     rounds = 8
 
     def test_what_a_broken_connection_lost_is_sent_again(self):
-        federation = self.begin(far=("site-2",))
+        federation = self.begin(source=LARGE, far=("site-2",), environment=IMPATIENT)
         begun_at = time.monotonic()
-        for number in (0, 2, 4):
+        for number in (0, 2):
             self.until_ended(federation, number)
             federation.break_link()
+        self.until_ended(federation, 4)
+        self.until_update(federation, "site-2")
+        federation.break_link()
         self.assertEqual([self.end(federation, member) for member in ("server", *SITES)], [0, 0, 0])
         self.assertLess(time.monotonic() - begun_at, TIMEOUT_S)
         # Once more when the server has ended.
@@ -245,11 +280,7 @@ class Link(AttemptTest):
         self.assertEqual([(event["round"], event["sites"]) for event in ends], [(n, SITES) for n in range(8)])
 
     def until_ended(self, federation: Federation, number: int) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while not any(event["kind"] == "round-ended" and event["round"] == number for event in federation.events("server")):
-            if time.monotonic() > deadline:
-                self.fail(f"{federation.events('server')}\n{federation.log('server')[-4000:]}\n{federation.log('site-2')[-4000:]}")
-            time.sleep(0.05)
+        self.until(lambda: number in [e["round"] for e in federation.events("server") if e["kind"] == "round-ended"], federation)
 
 
 class UserFaults(AttemptTest):

@@ -29,7 +29,8 @@ def _write_policy(job_meta: dict, fl_ctx, components: dict[str, str]) -> None:
 
 class ServerLauncher(ServerProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
-        _write_policy(job_meta, fl_ctx, {"observer": "server_observer.ServerObserver"})
+        components = {"observer": "server_observer.ServerObserver", "lost_update": "lost_update.LostUpdate"}
+        _write_policy(job_meta, fl_ctx, components)
         return super().launch_job(job_meta, fl_ctx)
 
 
