@@ -32,6 +32,6 @@ export type S3FrontConfig = Static<typeof S3FrontConfig>;
 
 /**
  * What Node is told beside its program. Every 16 KiB of an upload is a buffer of its own, and the collector's helper threads take the cores that
- * engine and client need: a gigabyte costs 1.6 s of CPU with one thread and 2.0 to 2.9 with them (two cores, `npm run prove -- s3-front`).
+ * engine and client need.
  */
 export const S3_FRONT_NODE_FLAGS = ["--single-threaded-gc"] as const;
