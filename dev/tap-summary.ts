@@ -12,17 +12,19 @@ export type TapSummary = { passed: number; skipped: number; failures: readonly T
 
 /**
  * A subtest that only sums up what is below it isn't counted; one that fails by itself (a time-out, say) is a failure. No directive excuses what
- * failed.
+ * failed, and a test that is yet to be written counts as one that failed.
  */
 export function summarizeTap(text: string): TapSummary {
   const results = Parser.parse(text, { flat: true })
     .filter(isAssertion)
     .map(([, result]) => result);
-  const isExcused = ({ skip, todo }: Result): boolean => skip !== false || todo !== false;
+  const failed = results.filter(({ ok, todo }) => !ok || todo !== false);
+  const good = results.filter((result) => !failed.includes(result));
+  const skipped = good.filter(({ skip }) => skip !== false).length;
   return {
-    passed: results.filter((result) => result.ok && !isExcused(result)).length,
-    skipped: results.filter((result) => result.ok && isExcused(result)).length,
-    failures: results.filter(({ ok }) => !ok).map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
+    passed: good.length - skipped,
+    skipped,
+    failures: failed.map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
   };
 }
 

@@ -20,10 +20,7 @@ const JOB_LIMIT_MS = 300_000;
 const CANCEL_EVERY = 10;
 /** Of all samples: caches fill during the first of them. */
 const WARM_SHARE = 0.2;
-/**
- * The lowest of the last third against the lowest of the first: what is collected now and then shows in neither. A tenth is a cache that fills
- * (PostgreSQL's backends keep the files of tables they have touched); one file lost with each job is more.
- */
+/** The lowest of the last third against the lowest of the first: what is collected now and then shows in neither. */
 const GROWTH = { share: 0.1, bytes: 8e6, files: 2 };
 
 type Sample = Record<string, Resources>;
@@ -86,8 +83,7 @@ function growthOf(samples: readonly Sample[]): Record<string, Growth> {
         least(samples.slice(-third), part, what),
       ];
       const [pss, files] = [of("pssBytes"), of("files")];
-      const isFlat =
-        pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] && files[1] - files[0] <= GROWTH.files + GROWTH.share * files[0];
+      const isFlat = pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] && files[1] - files[0] <= GROWTH.files;
       const inMb = pss.map((bytes) => Number((bytes / 1e6).toFixed(1))) as [number, number];
       return [part, { pssMb: inMb, files, isFlat }];
     }),

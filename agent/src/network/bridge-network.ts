@@ -123,7 +123,10 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   /** Begins the member's side of the bridge, or follows what has changed about it. */
-  async #cross({ attempt, member, serverPort, bridge }: Place, at: { server: string; gateway: string }): Promise<void> {
+  async #cross(
+    { attempt, member, serverPort, bridge }: Place,
+    { server, gateway }: { server: string; gateway: string },
+  ): Promise<void> {
     const known = this.#bridges.get(attempt);
     if (known !== undefined) {
       known.members.add(member);
@@ -135,17 +138,15 @@ export class BridgeNetwork implements JobNetwork {
     if (bridge?.kind === "listen") {
       const [listen, target] = [
         { host: address, port: bridge.port },
-        { host: at.server, port: serverPort },
+        { host: server, port: serverPort },
       ];
-      const side = await ServerBridge.listen({
-        ...{ attempt, listen, target, gateway: at.gateway, peers: bridge.peers, identity, log },
-      });
-      const opening = { kind: "server", address: at.server, port: serverPort } as const;
+      const side = await ServerBridge.listen({ attempt, listen, target, gateway, peers: bridge.peers, identity, log });
+      const opening = { kind: "server", address: server, port: serverPort } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     } else if (bridge?.kind === "dial") {
-      const listen = { host: at.gateway, port: bridge.port };
+      const listen = { host: gateway, port: bridge.port };
       const side = new ClientBridge({ attempt, listen, far: bridge, identity, log });
-      const opening = { kind: "gateway", address: at.gateway, port: bridge.port } as const;
+      const opening = { kind: "gateway", address: gateway, port: bridge.port } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     }
     await this.#guard([...new Set([...(await this.attempts()), attempt])]);

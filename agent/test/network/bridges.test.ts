@@ -135,8 +135,8 @@ t.test("nobody is let in before there is a server, and a lost one breaks its con
 
 t.test("while a job's network is not there, its server is sought nowhere else", async (t) => {
   let connections = 0;
-  // Of the addresses that job networks take, and of no interface here.
-  const { inner, lines } = await span(t, () => (connections += 1), "198.18.254.1");
+  // For documentation (RFC 5737): of no interface, and of no job network that another test makes.
+  const { inner, lines } = await span(t, () => (connections += 1), "203.0.113.1");
   await until("a try", async () => lines.some((line) => line.includes("EADDRNOTAVAIL")));
   await t.rejects(once(connect({ port: inner, host: HOST }), "connect"), { code: "ECONNREFUSED" });
   t.equal(connections, 0);
