@@ -10,6 +10,8 @@ import { type AnswerHead, parseAnswerHead } from "../decisions/answer-head.ts";
 import { ChunkedBody } from "../decisions/chunked-body.ts";
 
 const READ_BUFFER_BYTES = 128 * 1024;
+/** A client is held up beyond this. More than the socket's own mark, which a single read from a client reaches: each hold-up costs system calls. */
+const MAX_UNSENT_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 64 * 1024;
 /** Longest silence: joining the parts of the largest object takes minutes. */
 const SILENCE_MS = 15 * 60_000;
@@ -97,10 +99,10 @@ export class EngineConnection {
   write(bytes: Uint8Array): boolean {
     if (this.#asked === null || this.#failure !== null) return true;
     this.#gather();
-    if (!this.#asked.isChunked) return this.#socket.write(bytes);
-    this.#socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
+    if (this.#asked.isChunked) this.#socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
     this.#socket.write(bytes);
-    return this.#socket.write("\r\n", "latin1");
+    if (this.#asked.isChunked) this.#socket.write("\r\n", "latin1");
+    return this.#socket.writableLength < MAX_UNSENT_BYTES;
   }
 
   /** The request is whole. */
