@@ -24,7 +24,9 @@ const WARM_SHARE = 0.2;
 const GROWTH = { share: 0.1, bytes: 8e6, files: 2 };
 
 type Sample = Record<string, Resources>;
-type Growth = { pssMb: [first: number, last: number]; files: [first: number, last: number]; isFlat: boolean };
+type FirstAndLast = [first: number, last: number];
+/** `tables` of PostgreSQL alone, and no part of what is judged. */
+type Growth = { pssMb: FirstAndLast; files: FirstAndLast; tables?: FirstAndLast; isFlat: boolean };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const count = Number(args[0] ?? 100);
@@ -78,14 +80,14 @@ function growthOf(samples: readonly Sample[]): Record<string, Growth> {
     Math.min(...of.map((sample) => sample[part]?.[what] ?? Number.NaN));
   return Object.fromEntries(
     Object.keys(samples.at(-1) ?? {}).map((part) => {
-      const of = (what: keyof Resources): [number, number] => [
+      const of = (what: keyof Resources): FirstAndLast => [
         least(samples.slice(0, third), part, what),
         least(samples.slice(-third), part, what),
       ];
-      const [pss, files] = [of("pssBytes"), of("files")];
+      const [pss, files, tables] = [of("pssBytes"), of("files"), of("tables")];
       const isFlat = pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] && files[1] - files[0] <= GROWTH.files;
-      const inMb = pss.map((bytes) => Number((bytes / 1e6).toFixed(1))) as [number, number];
-      return [part, { pssMb: inMb, files, isFlat }];
+      const inMb = pss.map((bytes) => Number((bytes / 1e6).toFixed(1))) as FirstAndLast;
+      return [part, { pssMb: inMb, files, ...(tables[1] > 0 ? { tables } : {}), isFlat }];
     }),
   );
 }
