@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront } from "./helper/running-front.ts";
@@ -48,6 +49,42 @@ t.test("what is not plainly HTTP, or not plainly one request, is cut off", async
   const answer = await fetchWithCa(front.caPem, `${front.endpoint}/${user.bucket}/a?torrent`);
   t.match(answer.headers.get("x-amz-request-id"), /^[0-9a-f-]{36}$/);
   t.match(await answer.text(), /<Resource>\/canary\d-[0-9a-f]+\/a<\/Resource><RequestId>[0-9a-f-]{36}</);
+});
+
+t.test("what hides in an upload that the engine refuses reaches nobody", async (t) => {
+  const target = `/${user.bucket}/cover`;
+  const wrong = { ...user.keys, secretAccessKey: "x".repeat(40) };
+  const stream = { "x-amz-content-sha256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "x-amz-decoded-content-length": "5" };
+  // Where an engine stops to read is its own affair: line breaks lead to the hidden request from wherever it is.
+  for (const [what, keys, extra, isChunked] of [
+    ["of a length, signed with another secret", wrong, {}, false],
+    ["in chunks, one of them wrongly signed", user.keys, { ...stream, "content-encoding": "aws-chunked" }, true],
+  ] as const)
+    for (const lead of [1_000, 8_000, 12_000, 15_000, 100_000, 300_000]) {
+      const hidden = `/${user.bucket}/hidden-${isChunked}-${lead}`;
+      const second = headText(`PUT ${hidden}`, {
+        ...(await signedHeaders(front, user.keys, "PUT", hidden)),
+        "content-length": "0",
+      });
+      const body = `5;chunk-signature=${"0".repeat(64)}\r\nhello\r\n${"\r\n".repeat(lead / 2)}${second}`;
+      const frame: Record<string, string> = isChunked
+        ? { "transfer-encoding": "chunked" }
+        : { "content-length": String(body.length) };
+      const headers = { ...(await signedHeaders(front, keys, "PUT", target, extra)), ...frame };
+      const raw = new RawConnection(front);
+      raw.socket.write(
+        headText(`PUT ${target}`, headers) + (isChunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body),
+      );
+      t.match(await raw.until(/HTTP\/1\.1 [2345]/), /^HTTP\/1\.1 (403|503) /, `${what}, behind ${lead} bytes`);
+      raw.close();
+    }
+  await sleep(200);
+  const kept: string[] = [];
+  for await (const page of store.versions(user.bucket)) kept.push(...page.map(({ key }) => key));
+  t.same(
+    kept.filter((key) => key.startsWith("hidden") || key === "cover"),
+    [],
+  );
 });
 
 t.test("a body that hides a second request is one body", async (t) => {

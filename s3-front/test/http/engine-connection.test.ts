@@ -10,7 +10,11 @@ import { EngineConnection } from "../../src/http/engine-connection.ts";
 const LIMIT_MS = 3_000;
 
 /** An engine that answers each request with these pieces, each in a packet of its own, and may hang up after a while. */
-async function engineOf(t: Test, pieces: readonly string[], hangUpMs?: number): Promise<string> {
+async function engineOf(
+  t: Test,
+  pieces: readonly string[],
+  { hangUpMs, heard }: { hangUpMs?: number; heard?: string[] } = {},
+): Promise<string> {
   // Shorter than a test's own folder, whose name a socket's address can't hold.
   const folder = mkdtempSync(join(tmpdir(), "engine-"));
   const path = join(folder, "s");
@@ -25,7 +29,10 @@ async function engineOf(t: Test, pieces: readonly string[], hangUpMs?: number): 
       }
       if (hangUpMs !== undefined) setTimeout(() => socket.end(), hangUpMs);
     };
-    socket.on("data", () => void answer());
+    socket.on("data", (bytes: Buffer) => {
+      heard?.push(bytes.toString("latin1"));
+      void answer();
+    });
   });
   server.listen(path);
   await once(server, "listening");
@@ -45,6 +52,10 @@ const ask = (connection: EngineConnection) => {
 
 async function bodyOf(connection: EngineConnection, isPatient: boolean): Promise<string> {
   await ask(connection);
+  return await passed(connection, isPatient);
+}
+
+async function passed(connection: EngineConnection, isPatient: boolean): Promise<string> {
   let text = "";
   await connection.pass((bytes, done) => {
     text += Buffer.from(bytes).toString("latin1");
@@ -80,7 +91,7 @@ for (const isPatient of [false, true])
   });
 
 t.test("an idle connection that the engine closes is known as closed", async (t) => {
-  const path = await engineOf(t, [whole, "abcdefghi"], 50);
+  const path = await engineOf(t, [whole, "abcdefghi"], { hangUpMs: 50 });
   let isIdle = false;
   const closed = Promise.withResolvers<string>();
   const connection = new EngineConnection(
@@ -91,4 +102,46 @@ t.test("an idle connection that the engine closes is known as closed", async (t)
   t.equal(await within(bodyOf(connection, false)), "abcdefghi");
   t.equal(isIdle, true);
   t.equal(await within(closed.promise), "closed");
+});
+
+t.test("a request with a body is the last on its connection, and says so", async (t) => {
+  // As an engine answers that takes what it has not read of a body for another request.
+  const refusal = "HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 9\r\n\r\nabcdefghi";
+  for (const [frame, rawHeaders] of [
+    ["of a length", ["Content-Length", "5"]],
+    ["in chunks", []],
+  ] as const) {
+    const heard: string[] = [];
+    const path = await engineOf(t, [refusal, "HTTP/1.1 400 Bad Request\r\nContent-Length: 3\r\n\r\nbad"], { heard });
+    const closed = Promise.withResolvers<string>();
+    const connection = new EngineConnection(
+      path,
+      () => t.fail("it was given back"),
+      () => closed.resolve("closed"),
+    );
+    const answered = connection.ask({ method: "PUT", target: "/", rawHeaders, onContinue: () => {}, onDrain: () => {} });
+    connection.write(Buffer.from("12345"));
+    connection.end();
+    t.equal((await answered).status, 507, frame);
+    t.equal(await passed(connection, false), "abcdefghi");
+    t.match(heard.join(""), /\r\nConnection: close\r\n/);
+    t.equal(await within(closed.promise), "closed");
+  }
+});
+
+t.test("an answer that is longer than it said fails, and with it nothing but its request", async (t) => {
+  for (const [what, answer] of [
+    ["with its head", `${whole}abcdefghi, and more`],
+    ["without a body", "HTTP/1.1 204 No Content\r\n\r\nand more"],
+  ] as const) {
+    const path = await engineOf(t, [answer]);
+    const connection = new EngineConnection(
+      path,
+      () => t.fail("it was given back"),
+      () => {},
+    );
+    await t.rejects(bodyOf(connection, false), { name: "EngineUnavailable" }, what);
+    // A rejection that nobody waits for would end the process by now.
+    await sleep(20);
+  }
 });
