@@ -87,6 +87,25 @@ t.test("what hides in an upload that the engine refuses reaches nobody", async (
   );
 });
 
+t.test("an upload whose last chunk is late is stored once, and its client told so", async (t) => {
+  const path = `/${user.bucket}/late`;
+  const headers = await signedHeaders(front, user.keys, "PUT", path, {
+    ...{ "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "x-amz-trailer": "x-amz-checksum-crc32" },
+    ...{ "x-amz-decoded-content-length": "5", "content-encoding": "aws-chunked" },
+  });
+  const body = "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n";
+  const raw = new RawConnection(front);
+  raw.socket.write(
+    `${headText(`PUT ${path}`, { ...headers, "transfer-encoding": "chunked" })}${body.length.toString(16)}\r\n${body}\r\n`,
+  );
+  await sleep(300);
+  raw.socket.write("0\r\n\r\n");
+  t.match(await raw.until(/HTTP\/1\.1 \d/), /^HTTP\/1\.1 200 /);
+  raw.close();
+  const found = await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket, "late"] });
+  t.equal(found.body.toString(), "hello");
+});
+
 t.test("a body that hides a second request is one body", async (t) => {
   const path = `/${user.bucket}/smuggled`;
   const second = headText(`DELETE /${user.bucket}/smuggled`, host);

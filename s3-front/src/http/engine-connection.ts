@@ -11,7 +11,6 @@ import { connect, type Socket } from "node:net";
 import { type AnswerHead, parseAnswerHead } from "../decisions/answer-head.ts";
 import { ChunkedBody } from "../decisions/chunked-body.ts";
 
-const READ_BUFFER_BYTES = 128 * 1024;
 /** A client is held up beyond this. More than the socket's own mark, which a single read from a client reaches: each hold-up costs system calls. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 64 * 1024;
@@ -53,13 +52,19 @@ export class EngineConnection {
   #answer: AnswerHead | null = null;
   /** Read and not yet taken. */
   #pending: Buffer = Buffer.alloc(0);
+  /** The last piece of a chunked body. */
+  #held: Uint8Array | null = null;
   #failure: Error | null = null;
   #isAnswered = false;
   #gathering: NodeJS.Immediate | null = null;
 
-  /** @param onIdle called when another request may follow */
+  /**
+   * @param readBytes read at a time: a buffer of that size for as long as the connection lives
+   * @param onIdle called when another request may follow
+   */
   constructor(
     socketPath: string,
+    readBytes: number,
     onIdle: (connection: EngineConnection) => void,
     onClosed: (connection: EngineConnection) => void,
   ) {
@@ -67,7 +72,7 @@ export class EngineConnection {
     this.#socket = connect({
       path: socketPath,
       onread: {
-        buffer: Buffer.allocUnsafeSlow(READ_BUFFER_BYTES),
+        buffer: Buffer.allocUnsafeSlow(readBytes),
         callback: (count, bytes) => this.#read(bytes.subarray(0, count)),
       },
     });
@@ -102,18 +107,33 @@ export class EngineConnection {
   write(bytes: Uint8Array): boolean {
     if (this.#asked === null || this.#failure !== null) return true;
     this.#gather();
-    const isChunked = this.#asked.frame === "chunked";
-    if (isChunked) this.#socket.write(`${bytes.length.toString(16)}\r\n`, "latin1");
-    this.#socket.write(bytes);
-    if (isChunked) this.#socket.write("\r\n", "latin1");
+    if (this.#asked.frame === "chunked") this.#writeChunk(bytes);
+    else this.#socket.write(bytes);
     return this.#socket.writableLength < MAX_UNSENT_BYTES;
+  }
+
+  /**
+   * Holds `next` back until more comes or the request ends. The engine answers once the frames inside of the body (aws-chunked) are over and hangs up:
+   * an end of the body that is written after that would break the connection before its answer is read.
+   */
+  #writeChunk(next: Uint8Array | null): void {
+    const held = this.#held;
+    this.#held = next;
+    if (held === null) return;
+    this.#socket.write(`${held.length.toString(16)}\r\n`, "latin1");
+    this.#socket.write(held);
+    this.#socket.write("\r\n", "latin1");
   }
 
   /** The request is whole. */
   end(): void {
     if (this.#asked === null || this.#failure !== null) return;
     this.#asked.isSent = true;
-    if (this.#asked.frame === "chunked") this.#socket.write("0\r\n\r\n", "latin1");
+    if (this.#asked.frame === "chunked") {
+      this.#gather();
+      this.#writeChunk(null);
+      this.#socket.write("0\r\n\r\n", "latin1");
+    }
     this.#flush();
     this.#settle();
   }

@@ -4,6 +4,9 @@ import { EngineConnection } from "./engine-connection.ts";
 
 const HEALTH_MS = 2_000;
 const MAX_IDLE = 64;
+const READ_BYTES = 128 * 1024;
+/** The answer to an upload is short, and its connection has no second one. */
+const READ_BYTES_OF_UPLOAD = 8 * 1024;
 
 export class Engine implements Disposable {
   readonly #socketPath: string;
@@ -14,12 +17,16 @@ export class Engine implements Disposable {
     this.#socketPath = socketPath;
   }
 
-  /** A connection of the caller's own until its request and answer are whole; the one used last comes first. */
-  take(): EngineConnection {
-    const idle = this.#idle.pop();
+  /**
+   * A connection of the caller's own until its request and answer are whole; of the idle ones that used last comes first.
+   * @param hasBody of the request: such a one is its connection's last
+   */
+  take(hasBody: boolean): EngineConnection {
+    const idle = hasBody ? undefined : this.#idle.pop();
     if (idle !== undefined) return idle;
     const made = new EngineConnection(
       this.#socketPath,
+      hasBody ? READ_BYTES_OF_UPLOAD : READ_BYTES,
       (connection) => {
         if (this.#idle.length < MAX_IDLE) this.#idle.push(connection);
         else connection.destroy(new Error("there are enough idle connections"));

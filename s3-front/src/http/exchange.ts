@@ -40,7 +40,7 @@ export class ClientGone extends Error {
  */
 export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
   if (response.destroyed) throw new ClientGone("the client went away");
-  const connection = engine.take();
+  const connection = engine.take(body === "stream" ? hasBody(request) : body.length > 0);
   let isGone = false;
   const onClientGone = (): void => {
     if (response.writableFinished) return;

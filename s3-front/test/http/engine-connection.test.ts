@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { EngineConnection } from "../../src/http/engine-connection.ts";
 
 const LIMIT_MS = 3_000;
+const READ_BYTES = 1024;
 
 /** An engine that answers each request with these pieces, each in a packet of its own, and may hang up after a while. */
 async function engineOf(
@@ -81,6 +82,7 @@ for (const isPatient of [false, true])
       const path = await engineOf(t, pieces);
       const connection = new EngineConnection(
         path,
+        READ_BYTES,
         () => {},
         () => {},
       );
@@ -96,6 +98,7 @@ t.test("an idle connection that the engine closes is known as closed", async (t)
   const closed = Promise.withResolvers<string>();
   const connection = new EngineConnection(
     path,
+    READ_BYTES,
     () => (isIdle = true),
     () => closed.resolve("closed"),
   );
@@ -116,6 +119,7 @@ t.test("a request with a body is the last on its connection, and says so", async
     const closed = Promise.withResolvers<string>();
     const connection = new EngineConnection(
       path,
+      READ_BYTES,
       () => t.fail("it was given back"),
       () => closed.resolve("closed"),
     );
@@ -129,6 +133,26 @@ t.test("a request with a body is the last on its connection, and says so", async
   }
 });
 
+t.test("the end of a chunked body goes out with its last piece", async (t) => {
+  const heard: string[] = [];
+  const path = await engineOf(t, [], { heard });
+  const connection = new EngineConnection(
+    path,
+    READ_BYTES,
+    () => {},
+    () => {},
+  );
+  t.teardown(() => connection.destroy(new Error("the test is over")));
+  connection.ask({ method: "PUT", target: "/", rawHeaders: [], onContinue: () => {}, onDrain: () => {} }).catch(() => {});
+  connection.write(Buffer.from("first"));
+  connection.write(Buffer.from("last"));
+  await sleep(50);
+  t.match(heard.join(""), /\r\n\r\n5\r\nfirst\r\n$/);
+  connection.end();
+  await sleep(50);
+  t.equal(heard.at(-1), "4\r\nlast\r\n0\r\n\r\n");
+});
+
 t.test("an answer that is longer than it said fails, and with it nothing but its request", async (t) => {
   for (const [what, answer] of [
     ["with its head", `${whole}abcdefghi, and more`],
@@ -137,6 +161,7 @@ t.test("an answer that is longer than it said fails, and with it nothing but its
     const path = await engineOf(t, [answer]);
     const connection = new EngineConnection(
       path,
+      READ_BYTES,
       () => t.fail("it was given back"),
       () => {},
     );
