@@ -1,7 +1,7 @@
 /**
  * The disk of the node, of the object store, of the audit log and of the database filled to the last block in the middle of a federated job,
  * and freed after a minute. Meanwhile `appliance status` must say which and what to do; afterwards the job must end FINISHED, go on only from a
- * model that was stored, and the next job must run; nothing is left, and the log verifies.
+ * model that was stored, and the next job must run; no part has ended, nothing is left, and the log verifies.
  *
  * `npm run prove -- full-disks [NAME,NAME… [SECONDS]]` (all four, 60 s unless said)
  */
@@ -17,6 +17,7 @@ import { SmallDisk } from "./appliance/small-disk.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { ReplacedParts } from "./measure/replaced-parts.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const GIB = 1024 ** 3;
@@ -41,6 +42,8 @@ type Filled = {
   resumedAt: number;
   seconds: number;
   next: string;
+  /** Parts that ended meanwhile: none needs to. */
+  ended: string[];
   overlaps: string[];
   wrongModels: string[];
 };
@@ -73,6 +76,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   for (const [name, disk] of disks) {
     const job = await jobs.submit(`full-${name}`, JOB);
     await jobs.untilCommitted(job, 0);
+    const replaced = new ReplacedParts(appliance);
     const from = Date.now();
     progress(`${name}: its disk is full from now, in the middle of a job`);
     if (name === "database") emptyWriteAheadLog(appliance.root);
@@ -89,12 +93,13 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     disk.free();
     progress("  there is room again");
     const task = await api.untilEnded(job, JOB_LIMIT_MS);
+    const ended = replaced.names();
     const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
     await untilHealthy(appliance);
     const next = await api.untilEnded(await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }), JOB_LIMIT_MS);
     const outcome = { state: task.status, attempts: attempts.length, resumedAt: attempts.at(-1)?.startRound ?? 0 };
     const seconds = Math.round((Date.now() - from) / 1000);
-    done.push({ disk: name, found, submission, ...outcome, seconds, next: next.status, overlaps, wrongModels });
+    done.push({ disk: name, found, submission, ...outcome, seconds, next: next.status, ended, overlaps, wrongModels });
     progress(`  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the next job: ${next.status}`);
   }
   const left = [...(await untilNothingIsLeft(appliance)), ...(await openUploads(jobs.workstation))];
@@ -103,6 +108,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     one.found.some((line) => line.startsWith(`fault ${DISKS[one.disk].code}:`)) &&
     one.state === "FINISHED" &&
     one.next === "FINISHED" &&
+    one.ended.length === 0 &&
     one.overlaps.length === 0 &&
     one.wrongModels.length === 0;
   const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";

@@ -11,6 +11,7 @@ import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { ReplacedParts } from "./measure/replaced-parts.ts";
 import { type Resources, resourcesByPart } from "./measure/resources-by-part.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -35,6 +36,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("soak"));
   const api = new Api(appliance);
+  const replaced = new ReplacedParts(appliance);
   try {
     const samples: Sample[] = [];
     const seconds: number[] = [];
@@ -58,7 +60,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       progress(`${number}/${count}: ${detail.state}; ${describe(samples.at(-1)!)}`);
     }
     const growth = growthOf(samples.slice(Math.floor(samples.length * WARM_SHARE)));
-    const restarts = appliance.status().parts.filter((part) => part.restarts > 0);
+    const restarts = replaced.names();
     const uploads = await openUploads(jobs.workstation);
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok =
