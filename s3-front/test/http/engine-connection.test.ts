@@ -107,6 +107,34 @@ t.test("an idle connection that the engine closes is known as closed", async (t)
   t.equal(await within(closed.promise), "closed");
 });
 
+t.test("a piece is read while the one before is on its way, and none over another", async (t) => {
+  const letters = [..."abcdefghijkl"];
+  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${letters.length * READ_BYTES}\r\n\r\n`;
+  const path = await engineOf(t, [head, letters.map((letter) => letter.repeat(READ_BYTES)).join("")]);
+  const connection = new EngineConnection(
+    path,
+    READ_BYTES,
+    () => {},
+    () => {},
+  );
+  t.teardown(() => connection.destroy(new Error("the test is over")));
+  await ask(connection);
+  let [text, under, most] = ["", 0, 0];
+  await connection.pass((bytes, done) => {
+    const [before, no] = [Buffer.from(bytes).toString("latin1"), ++under];
+    most = Math.max(most, under);
+    setTimeout(() => {
+      t.equal(Buffer.from(bytes).toString("latin1"), before, `piece with ${no} under way`);
+      text += before;
+      under -= 1;
+      done();
+    }, 10);
+  });
+  t.equal(text, letters.map((letter) => letter.repeat(READ_BYTES)).join(""));
+  t.equal(most, 2);
+  t.equal(await within(bodyOf(connection, false).then((next) => next.slice(0, 3))), "aaa", "and the next on the same connection");
+});
+
 t.test("a request with a body is the last on its connection, and says so", async (t) => {
   // As an engine answers that takes what it has not read of a body for another request.
   const refusal = "HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 9\r\n\r\nabcdefghi";
