@@ -108,7 +108,7 @@ t.test("an idle connection that the engine closes is known as closed", async (t)
 });
 
 t.test("a piece is read while the one before is on its way, and none over another", async (t) => {
-  const letters = [..."abcdefghijkl"];
+  const letters = "abcdefghijkl".split("");
   const head = `HTTP/1.1 200 OK\r\nContent-Length: ${letters.length * READ_BYTES}\r\n\r\n`;
   const path = await engineOf(t, [head, letters.map((letter) => letter.repeat(READ_BYTES)).join("")]);
   const connection = new EngineConnection(
