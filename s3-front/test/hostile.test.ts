@@ -104,6 +104,9 @@ t.test("an upload whose last chunk is late is stored once, and its client told s
   raw.close();
   const found = await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket, "late"] });
   t.equal(found.body.toString(), "hello");
+  const versions: string[] = [];
+  for await (const page of store.versions(user.bucket)) versions.push(...page.map(({ key }) => key));
+  t.equal(versions.filter((key) => key === "late").length, 1);
 });
 
 t.test("a body that hides a second request is one body", async (t) => {

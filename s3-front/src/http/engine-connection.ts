@@ -278,7 +278,7 @@ export class EngineConnection {
   }
 }
 
-/** Two of that size, the second made when it is needed. */
+/** Two of that size. Node asks for the next one after each read. */
 function buffersInTurns(bytes: number): () => Buffer {
   const buffers: Buffer[] = [];
   let turn = 0;

@@ -45,6 +45,17 @@ async function engineOf(
   return path;
 }
 
+function connectionTo(t: Test, path: string): EngineConnection {
+  const connection = new EngineConnection(
+    path,
+    READ_BYTES,
+    () => {},
+    () => {},
+  );
+  t.teardown(() => connection.destroy(new Error("the test is over")));
+  return connection;
+}
+
 const ask = (connection: EngineConnection) => {
   const answered = connection.ask({ method: "GET", target: "/", rawHeaders: [], onContinue: () => {}, onDrain: () => {} });
   connection.end();
@@ -80,13 +91,7 @@ for (const isPatient of [false, true])
       [chunked, "3\r\n", "abc", "\r\n6\r\nd", "efghi\r\n", "0\r", "\n\r\n"],
     ]) {
       const path = await engineOf(t, pieces);
-      const connection = new EngineConnection(
-        path,
-        READ_BYTES,
-        () => {},
-        () => {},
-      );
-      t.teardown(() => connection.destroy(new Error("the test is over")));
+      const connection = connectionTo(t, path);
       t.equal(await within(bodyOf(connection, isPatient)), "abcdefghi", pieces.slice(1).join("|"));
       t.equal(await within(bodyOf(connection, isPatient)), "abcdefghi", "and so is the next on the same connection");
     }
@@ -111,13 +116,7 @@ t.test("a piece is read while the one before is on its way, and none over anothe
   const letters = "abcdefghijkl".split("");
   const head = `HTTP/1.1 200 OK\r\nContent-Length: ${letters.length * READ_BYTES}\r\n\r\n`;
   const path = await engineOf(t, [head, letters.map((letter) => letter.repeat(READ_BYTES)).join("")]);
-  const connection = new EngineConnection(
-    path,
-    READ_BYTES,
-    () => {},
-    () => {},
-  );
-  t.teardown(() => connection.destroy(new Error("the test is over")));
+  const connection = connectionTo(t, path);
   await ask(connection);
   let [text, under, most] = ["", 0, 0];
   await connection.pass((bytes, done) => {
@@ -164,13 +163,7 @@ t.test("a request with a body is the last on its connection, and says so", async
 t.test("the end of a chunked body goes out with its last piece", async (t) => {
   const heard: string[] = [];
   const path = await engineOf(t, [], { heard });
-  const connection = new EngineConnection(
-    path,
-    READ_BYTES,
-    () => {},
-    () => {},
-  );
-  t.teardown(() => connection.destroy(new Error("the test is over")));
+  const connection = connectionTo(t, path);
   connection.ask({ method: "PUT", target: "/", rawHeaders: [], onContinue: () => {}, onDrain: () => {} }).catch(() => {});
   connection.write(Buffer.from("first"));
   connection.write(Buffer.from("last"));
