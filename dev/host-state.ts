@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findPaths } from "./find-paths.ts";
 
 /** What of this host an appliance may have made outside its root, looked for from outside the product: one line each. */
 export function hostState(instance: string, root: string): string[] {
@@ -17,9 +18,6 @@ export function hostState(instance: string, root: string): string[] {
     ...ofOurs("mount", readFileSync("/proc/self/mounts", "utf8")),
     ...ofOurs("firewall", run("nft", ["list", "tables"])),
     ...ofOurs("loop device", run("losetup", ["--list", "--noheadings", "--output", "NAME,BACK-FILE"])),
-    ...ofOurs(
-      "file",
-      execFileSync("find", [...folders, "-xdev", "-path", `*resontech*${instance}*`, "-prune"], { encoding: "utf8" }),
-    ),
+    ...ofOurs("file", findPaths([...folders, "-xdev", "-path", `*resontech*${instance}*`, "-prune"]).join("\n")),
   ];
 }

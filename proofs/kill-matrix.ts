@@ -5,9 +5,9 @@
  *
  * `npm run prove -- kill-matrix [SEED [TIMES [TARGET,TARGET…]]]` (ten times each, all targets and pairs of them unless said)
  */
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findPaths } from "../dev/find-paths.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
@@ -191,10 +191,7 @@ function temporaryFiles({ root }: LocalAppliance): string[] {
     "-path",
     `*/${name}/*`,
   ]);
-  return execFileSync("find", [...folders, "-type", "f", "(", ...names, ")"], { encoding: "utf8" })
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => `temporary file ${line}`);
+  return findPaths([...folders, "-type", "f", "(", ...names, ")"]).map((path) => `temporary file ${path}`);
 }
 
 function seconds(fromMs: number): number {

@@ -1,11 +1,12 @@
 /**
  * Signed requests to the one S3 name: SigV4 by aws4fetch, sent over TLS with the appliance CA.
  *
- * Not an S3 SDK: those undo `+` and `%` in listed keys, retry by themselves and know no deadline.
+ * Not an S3 SDK: those undo `+` and `%` in listed keys, send writes again by themselves and know no deadline.
  */
 import { createHash } from "node:crypto";
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { childText, parseDocument } from "./decisions/s3-xml.ts";
 
@@ -62,6 +63,11 @@ const MAX_PRESIGN_S = 7 * 24 * 3600;
 const MIB = 1024 * 1024;
 /** The engine refuses signatures that are 15 minutes off; less than this is no reason for a refusal. */
 const CLOCKS_AGREE_MS = 5 * 60_000;
+/**
+ * Pauses before a read that was answered 500 is sent again. The engine (versitygw 1.8.0) answers a listing so when an object
+ * is removed while it looks at it: one in twenty while forty objects go at once.
+ */
+const READ_AGAIN_AFTER_MS = [50, 150, 450];
 
 export class S3Transport implements Disposable {
   readonly #options: S3TransportOptions;
@@ -81,6 +87,8 @@ export class S3Transport implements Disposable {
   }
 
   /**
+   * Sends one request; a GET or HEAD that the engine failed at is sent again, up to three times within 0.65 s.
+   *
    * @throws S3ResponseError for any status that is not 2xx, S3UnavailableError when there is no answer.
    */
   async send(options: S3RequestOptions): Promise<S3Response> {
@@ -92,6 +100,11 @@ export class S3Transport implements Disposable {
     };
     let response = await attempt();
     if (response.status === 403 && this.#followEngine(response.headers.date)) response = await attempt();
+    for (const ms of isRead(options) ? READ_AGAIN_AFTER_MS : []) {
+      if (response.status !== 500) break;
+      await pause(ms, undefined, options.signal === undefined ? {} : { signal: options.signal });
+      response = await attempt();
+    }
     if (response.status >= 200 && response.status < 300) return response;
     throw errorOf(response);
   }
@@ -180,6 +193,10 @@ export class S3Transport implements Disposable {
     request.end(body);
     return promise;
   }
+}
+
+function isRead({ method }: S3RequestOptions): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** Every byte that RFC 3986 does not reserve for itself is escaped, so that `URL` changes nothing and the signature holds. */
