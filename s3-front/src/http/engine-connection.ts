@@ -54,6 +54,9 @@ type Passing = {
 
 const READ_BUFFERS = 2;
 
+/** Bytes read at a time: at first, and once a read has filled its buffer. */
+export type ReadBytes = { first: number; long: number };
+
 export class EngineConnection {
   readonly #socket: Socket;
   readonly #onIdle: (connection: EngineConnection) => void;
@@ -69,21 +72,24 @@ export class EngineConnection {
   #gathering: NodeJS.Immediate | null = null;
 
   /**
-   * @param readBytes read at a time: the size of a buffer
    * @param onIdle called when another request may follow
    */
   constructor(
     socketPath: string,
-    readBytes: number,
+    readBytes: ReadBytes,
     onIdle: (connection: EngineConnection) => void,
     onClosed: (connection: EngineConnection) => void,
   ) {
     this.#onIdle = onIdle;
+    const buffers = new BuffersInTurns(readBytes);
     this.#socket = connect({
       path: socketPath,
       onread: {
-        buffer: buffersInTurns(readBytes),
-        callback: (count, bytes) => this.#read(bytes.subarray(0, count)),
+        buffer: () => buffers.next(),
+        callback: (count, bytes) => {
+          buffers.wasRead(count);
+          return this.#read(bytes.subarray(0, count));
+        },
       },
     });
     this.#socket.setTimeout(SILENCE_MS, () => this.destroy(new Error("the object store is silent")));
@@ -278,14 +284,28 @@ export class EngineConnection {
   }
 }
 
-/** Two of that size. Node asks for the next one after each read. */
-function buffersInTurns(bytes: number): () => Buffer {
-  const buffers: Buffer[] = [];
-  let turn = 0;
-  return () => {
-    const at = turn++ % READ_BUFFERS;
-    return (buffers[at] ??= Buffer.allocUnsafeSlow(bytes));
-  };
+/** Node asks for the next one after each read. Short answers are most, and small; long downloads take larger buffers with fewer system calls. */
+class BuffersInTurns {
+  readonly #long: number;
+  readonly #buffers: Buffer[] = [];
+  #bytes: number;
+  #turn = 0;
+
+  constructor({ first, long }: ReadBytes) {
+    this.#bytes = first;
+    this.#long = long;
+  }
+
+  wasRead(count: number): void {
+    if (count === this.#bytes) this.#bytes = this.#long;
+  }
+
+  next(): Buffer {
+    const at = this.#turn++ % READ_BUFFERS;
+    const buffer = this.#buffers[at];
+    if (buffer?.length === this.#bytes) return buffer;
+    return (this.#buffers[at] = Buffer.allocUnsafeSlow(this.#bytes));
+  }
 }
 
 /** How the request's body is framed: by the length that it names, else in chunks where its method has a body. */

@@ -1,12 +1,12 @@
 /** The engine behind its Unix socket: a pool of kept-alive connections. */
 import { request as httpRequest } from "node:http";
-import { EngineConnection } from "./engine-connection.ts";
+import { EngineConnection, type ReadBytes } from "./engine-connection.ts";
 
 const HEALTH_MS = 2_000;
 const MAX_IDLE = 64;
-const READ_BYTES = 128 * 1024;
+const READ_BYTES: ReadBytes = { first: 64 * 1024, long: 256 * 1024 };
 /** The answer to an upload is short, and its connection has no second one. */
-const READ_BYTES_OF_UPLOAD = 8 * 1024;
+const READ_BYTES_OF_UPLOAD: ReadBytes = { first: 8 * 1024, long: 8 * 1024 };
 
 export class Engine implements Disposable {
   readonly #socketPath: string;

@@ -12,7 +12,7 @@ import { refuse } from "./refuse.ts";
 const MAX_HEAD_BYTES = 8_000;
 const HEAD_MS = 20_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Each may hold a connection to the engine with its buffer. */
+/** Each may hold a connection to the engine with its two read buffers: 512 KiB while it downloads. */
 const MAX_CONNECTIONS = 1_024;
 const STREAM_BUFFER_BYTES = 64 * 1024;
 

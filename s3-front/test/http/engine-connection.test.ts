@@ -8,7 +8,9 @@ import t, { type Test } from "tap";
 import { EngineConnection } from "../../src/http/engine-connection.ts";
 
 const LIMIT_MS = 3_000;
-const READ_BYTES = 1024;
+const READ_BYTES = { first: 256, long: 1024 };
+/** Of one letter of a long body. */
+const RUN_BYTES = 1024;
 
 /** An engine that answers each request with these pieces, each in a packet of its own, and may hang up after a while. */
 async function engineOf(
@@ -114,14 +116,16 @@ t.test("an idle connection that the engine closes is known as closed", async (t)
 
 t.test("a piece is read while the one before is on its way, and none over another", async (t) => {
   const letters = "abcdefghijkl".split("");
-  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${letters.length * READ_BYTES}\r\n\r\n`;
-  const path = await engineOf(t, [head, letters.map((letter) => letter.repeat(READ_BYTES)).join("")]);
+  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${letters.length * RUN_BYTES}\r\n\r\n`;
+  const path = await engineOf(t, [head, letters.map((letter) => letter.repeat(RUN_BYTES)).join("")]);
   const connection = connectionTo(t, path);
   await ask(connection);
   let [text, under, most] = ["", 0, 0];
+  const sizes: number[] = [];
   await connection.pass((bytes, done) => {
     const [before, no] = [Buffer.from(bytes).toString("latin1"), ++under];
     most = Math.max(most, under);
+    sizes.push(bytes.length);
     setTimeout(() => {
       t.equal(Buffer.from(bytes).toString("latin1"), before, `piece with ${no} under way`);
       text += before;
@@ -129,8 +133,10 @@ t.test("a piece is read while the one before is on its way, and none over anothe
       done();
     }, 10);
   });
-  t.equal(text, letters.map((letter) => letter.repeat(READ_BYTES)).join(""));
+  t.equal(text, letters.map((letter) => letter.repeat(RUN_BYTES)).join(""));
   t.equal(most, 2);
+  t.ok(sizes[0]! <= READ_BYTES.first, "a small buffer is enough for most answers");
+  t.equal(Math.max(...sizes), READ_BYTES.long, "a long one gets larger ones");
   t.equal(await within(bodyOf(connection, false).then((next) => next.slice(0, 3))), "aaa", "and the next on the same connection");
 });
 
