@@ -1,5 +1,5 @@
 /** Power cuts at every point where something has just become durable: the same command goes on, and ends where an unbroken one ends. */
-import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -7,84 +7,132 @@ import { hostState } from "../../dev/host-state.ts";
 import { listing } from "./helper/listing.ts";
 import { flagsFor, makeSmallRelease, readIfThere } from "./helper/small-release.ts";
 
-const instance = `crash-${process.pid}`;
 const base = t.testdir();
 const { bundle } = makeSmallRelease(base);
-const parent = join(base, "opt");
-const root = join(parent, "made", "resontech");
-mkdirSync(parent);
 // Times and process ids differ; which lines there are depends on where it was broken off.
 const IGNORED = /^(journal\/journal\.jsonl|data)$/;
 
-function run(verb: "install" | "uninstall", env: NodeJS.ProcessEnv = {}): SpawnSyncReturns<string> {
-  const args =
-    verb === "install"
-      ? [join(bundle, "install.sh"), ...flagsFor(root, instance, 41_000), "--yes"]
-      : ["-c", `exec "${root}/current/bin/node" "${root}/current/app/installer.mjs" uninstall --root "${root}" --yes`];
-  return spawnSync("sh", args, { encoding: "utf8", env: { ...process.env, ...env } });
+type Ended = { status: number; stderr: string };
+
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { encoding: "utf8", env: { ...process.env, ...env } }, (_, __, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stderr }),
+    );
+  });
 }
 
-const before = { files: listing(parent), host: hostState(instance, root) };
+/** A place to install in. There are two, and both are installed in at the same time. */
+class Place {
+  readonly instance: string;
+  readonly parent: string;
+  readonly root: string;
+  readonly #firstPort: number;
+  readonly #before: { files: string[]; host: string[] };
+
+  constructor(name: string, firstPort: number) {
+    this.instance = `crash-${process.pid}-${name}`;
+    this.parent = join(base, name);
+    this.root = join(this.parent, "made", "resontech");
+    this.#firstPort = firstPort;
+    mkdirSync(this.parent);
+    this.#before = { files: listing(this.parent), host: hostState(this.instance, this.root) };
+  }
+
+  install(env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+    return run("sh", [join(bundle, "install.sh"), ...flagsFor(this.root, this.instance, this.#firstPort), "--yes"], env);
+  }
+
+  uninstall(): Promise<Ended> {
+    const current = join(this.root, "current");
+    return run(join(current, "bin", "node"), [join(current, "app", "installer.mjs"), "uninstall", "--root", this.root, "--yes"]);
+  }
+
+  installed(): string[] {
+    return listing(this.root, IGNORED);
+  }
+
+  host(): string[] {
+    return hostState(this.instance, this.root);
+  }
+
+  /** What is there now and was not before the first install, or the other way round. */
+  changes(): string[] {
+    const now = [...listing(this.parent), ...this.host()];
+    const before = [...this.#before.files, ...this.#before.host];
+    return [...now.filter((line) => !before.includes(line)), ...before.filter((line) => !now.includes(line))];
+  }
+}
+
+const places = [new Place("one", 41_000), new Place("two", 41_100)];
 const countFile = join(base, "count");
-const whole = run("install", { RT_TEST_COUNT_FILE: countFile });
-const expected = whole.status === 0 ? listing(root, IGNORED) : [];
+const unbroken = await Promise.all(
+  places.map(async (place, at) => {
+    const ended = await place.install(at === 0 ? { RT_TEST_COUNT_FILE: countFile } : {});
+    return { place, ended, expected: ended.status === 0 ? place.installed() : [] };
+  }),
+);
 const points = Number(readIfThere(countFile));
 
-t.test("an unbroken install, then an uninstall that leaves nothing", async (t) => {
-  t.equal(whole.status, 0, whole.stderr);
+t.test("an unbroken install, then an uninstall that leaves nothing, in two places at once", async (t) => {
   t.ok(points > 30, `${points} points where it can be cut`);
-  t.ok(
-    ["process", "file"].every((kind) => hostState(instance, root).some((line) => line.startsWith(kind))),
-    "there is something to be removed",
+  await Promise.all(
+    unbroken.map(async ({ place, ended }) => {
+      t.equal(ended.status, 0, ended.stderr);
+      t.ok(
+        ["process", "file"].every((kind) => place.host().some((line) => line.startsWith(kind))),
+        "there is something to be removed",
+      );
+      const done = await place.uninstall();
+      t.equal(done.status, 0, done.stderr);
+      t.match(done.stderr, /nothing is left/);
+      t.same(place.changes(), []);
+    }),
   );
-  const done = run("uninstall");
-  t.equal(done.status, 0, done.stderr);
-  t.match(done.stderr, /nothing is left/);
-  t.same(listing(parent), before.files);
-  t.same(hostState(instance, root), before.host);
 });
 
 t.test("cut at each point, the same command goes on to the same end", { timeout: 300_000 }, async (t) => {
-  for (let point = 1; point <= points; point += 1) {
-    const cut = run("install", { RT_TEST_CRASH_AT: String(point) });
-    t.not(cut.status, 0, `cut at ${point}`);
-    const again = run("install");
-    t.equal(again.status, 0, `cut at ${point}: ${again.stderr}`);
-    t.same(listing(root, IGNORED), expected, `cut at ${point}`);
-    const gone = run("uninstall");
-    t.equal(gone.status, 0, gone.stderr);
-    t.same(listing(parent), before.files, `after a cut at ${point} and an uninstall`);
-  }
-  t.same(hostState(instance, root), before.host);
+  let next = 1;
+  await Promise.all(
+    unbroken.map(async ({ place, expected }) => {
+      while (next <= points) {
+        const point = next++;
+        const cut = await place.install({ RT_TEST_CRASH_AT: String(point) });
+        t.not(cut.status, 0, `cut at ${point}`);
+        const again = await place.install();
+        t.equal(again.status, 0, `cut at ${point}: ${again.stderr}`);
+        t.same(place.installed(), expected, `cut at ${point}`);
+        const gone = await place.uninstall();
+        t.equal(gone.status, 0, gone.stderr);
+        t.same(place.changes(), [], `after a cut at ${point} and an uninstall`);
+      }
+    }),
+  );
 });
 
 t.test("an uninstall that is cut can be repeated, by the installer of the bundle if need be", async (t) => {
+  const place = places[0]!;
+  const { root, instance } = place;
   for (const point of ["data", "etc", "releases"]) {
-    t.equal(run("install").status, 0);
+    t.equal((await place.install()).status, 0);
     t.equal(readFileSync(join(root, "etc", "appliance.json"), "utf8").includes(instance), true);
     // As an uninstall does: parts end first, then `current` goes.
-    spawnSync(join(root, "current", "bin", "appliance"), ["--root", root, "stop"]);
+    await run(join(root, "current", "bin", "appliance"), ["--root", root, "stop"]);
     rmSync(join(root, "current"));
     rmSync(join(root, point), { recursive: true });
-    const { keyPem } = readRequest();
-    t.ok(keyPem.includes("PUBLIC KEY"));
-    const done = spawnSync(
-      join(base, "tree", "bin", "node"),
-      [join(base, "tree", "app", "installer.mjs"), "uninstall", "--root", root, "--yes"],
-      {
-        encoding: "utf8",
-      },
-    );
+    t.ok(keyOfJournal(root).includes("PUBLIC KEY"));
+    const tree = join(base, "tree");
+    const done = await run(join(tree, "bin", "node"), [join(tree, "app", "installer.mjs"), "uninstall", "--root", root, "--yes"]);
     t.equal(done.status, 0, done.stderr);
     t.notOk(existsSync(root));
     t.notOk(existsSync(join("/run/resontech", instance)));
   }
-  t.same(hostState(instance, root), before.host);
+  t.same(place.host(), []);
 });
 
-function readRequest(): { keyPem: string } {
+function keyOfJournal(root: string): string {
   const line = readFileSync(join(root, "journal", "journal.jsonl"), "utf8")
     .split("\n")
     .find((text) => text.includes('"kind":"begin"'));
-  return (JSON.parse(line ?? "{}") as { request: { keyPem: string } }).request;
+  return (JSON.parse(line ?? "{}") as { request: { keyPem: string } }).request.keyPem;
 }
