@@ -351,7 +351,10 @@ export type OutputOpenReply = { upload: string; partSizeBytes: number; urls: str
 
 /** Fresh URLs for parts of an open upload, numbers from 1. */
 export const OutputPartsRequest = Type.Object(
-  { nodeEpoch: Fence, member: Id, fence: Fence, upload: Id, parts: Type.Array(Type.Integer({ minimum: 1, maximum: 10_000 })) },
+  {
+    ...{ nodeEpoch: Fence, member: Id, fence: Fence, upload: Id },
+    parts: Type.Array(Type.Integer({ minimum: 1, maximum: 10_000 }), { maxItems: 1_000 }),
+  },
   closed,
 );
 export type OutputPartsRequest = Static<typeof OutputPartsRequest>;

@@ -49,8 +49,10 @@ export type AgentHandlers = {
 const CHECKS = new Map<AgentVerb, { Check(value: unknown): boolean }>(AGENT_VERBS.map((verb) => [verb, Compile(SCHEMAS[verb])]));
 
 const MAX_REQUEST_BYTES = 8 * 1024 ** 2;
-/** Requests of one node that may be under way; more are told to wait. */
+/** Requests of one node that may be under way in each lane; more are told to wait. */
 const MAX_IN_FLIGHT = 64;
+/** These wait for the object store, its disk or the audit log, if need be for minutes. They have a lane of their own: beats wait for nobody. */
+const WAITS: ReadonlySet<AgentVerb> = new Set(["stage", "sign", "output-open", "output-parts", "output-complete"]);
 
 type Answer = ({ ok: true } & object) | { ok: false; error: { code: AgentRefusalCode; message: string } };
 
@@ -95,9 +97,10 @@ export class AgentRequests implements AsyncDisposable {
   }
 
   async #answer(node: string, verb: AgentVerb, message: Msg): Promise<Answer> {
-    const underWay = this.#inFlight.get(node) ?? 0;
+    const lane = `${node} ${WAITS.has(verb) ? "waits" : "at once"}`;
+    const underWay = this.#inFlight.get(lane) ?? 0;
     if (underWay >= MAX_IN_FLIGHT) return refusal("too_many_requests", `${MAX_IN_FLIGHT} requests are under way`);
-    this.#inFlight.set(node, underWay + 1);
+    this.#inFlight.set(lane, underWay + 1);
     try {
       const request = readRequest(verb, message);
       const handle = this.#options.handlers[verb] as (node: string, request: unknown) => object | Promise<object>;
@@ -105,9 +108,9 @@ export class AgentRequests implements AsyncDisposable {
     } catch (error) {
       return this.#refusalOf(error, node, verb);
     } finally {
-      const left = this.#inFlight.get(node)! - 1;
-      if (left === 0) this.#inFlight.delete(node);
-      else this.#inFlight.set(node, left);
+      const left = this.#inFlight.get(lane)! - 1;
+      if (left === 0) this.#inFlight.delete(lane);
+      else this.#inFlight.set(lane, left);
     }
   }
 

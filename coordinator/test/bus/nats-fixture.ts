@@ -48,12 +48,11 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
     `,
     { mode: 0o600 },
   );
-  const child = spawn(await engineBinary("nats-server"), ["-c", configFile], { stdio: ["ignore", "ignore", "pipe"] });
-  const port = await listeningPort(child);
-  const url = `tls://127.0.0.1:${port}`;
+  const server = await runNats(["-c", configFile]);
+  const url = `tls://127.0.0.1:${server.port}`;
   return {
     url,
-    process: child,
+    process: server.process,
     config: {
       url,
       caFile: ca.rootCertFile,
@@ -63,6 +62,16 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
       accountSeedFile: seedFile("account.seed", account.getSeed()),
       account: FLEET_ACCOUNT,
     },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The real server as these arguments have it; they say that it listens on a free port of 127.0.0.1. */
+export async function runNats(args: readonly string[]): Promise<AsyncDisposable & { port: number; process: ChildProcess }> {
+  const child = spawn(await engineBinary("nats-server"), args, { stdio: ["ignore", "ignore", "pipe"] });
+  return {
+    port: await listeningPort(child),
+    process: child,
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null) return;
       child.kill("SIGKILL");
