@@ -4,6 +4,7 @@ import { LIVENESS } from "../nodes/decisions/liveness.ts";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { MemberRow } from "./rows.ts";
 import { jobLapse, memberLapse } from "./decisions/deadlines.ts";
+import { laggingMember } from "./decisions/lagging-member.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** As long as a node's silence is taken for less than its end. */
@@ -54,10 +55,18 @@ export class Sweeper {
     const job = this.#transitions.parts.jobs.get(id);
     if (job?.deadline_at == null || job.deadline_at > now) return;
     const lapse = jobLapse(job.state);
-    if (lapse?.kind === "fault") this.#transitions.moveJob(id, "fault", { reason: lapse.reason });
+    if (lapse?.kind === "fault") this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
     if (lapse?.kind === "stop") this.#transitions.moveJob(id, "stop", { reason: lapse.reason });
     if (lapse?.kind === "end") this.#transitions.endWait(id);
     this.#transitions.settle(id);
+  }
+
+  /** The next attempt leaves the node alone that this one waited for. */
+  #blameOf(jobId: string): { blame?: string } {
+    const { jobs, members } = this.#transitions.parts;
+    const attempt = jobs.liveAttempt(jobId);
+    const blame = attempt === undefined ? null : laggingMember(members.ofAttempt(attempt.id));
+    return blame === null ? {} : { blame };
   }
 
   #lapseMember(id: string, now: number): void {
