@@ -3,7 +3,7 @@ import type { Replacement } from "./decisions/placement.ts";
 import type { MemberResources } from "./decisions/resources.ts";
 import { clientResources } from "./decisions/resources.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
-import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+import type { AttemptRow, JobRow, MemberRow, NodeRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** Gives a lost client's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
@@ -54,7 +54,8 @@ export class Replacements {
     const { members, bridges } = this.#transitions.parts;
     const home = members.ofAttempt(attempt.id).find(({ role }) => role === "server")!.node_id;
     if (home === nodeId || attempt.bridge_port !== null) return home;
-    const port = bridges.freePort(this.#maker.readyNode(home));
+    // Its server runs there whether or not the node would be given new work.
+    const port = bridges.freePort(this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(home)!);
     if (port === null) throw new BindFailed(`node ${home} has no job port left`);
     this.#db.prepare("UPDATE attempts SET bridge_node = ?, bridge_port = ? WHERE id = ?").run(home, port, attempt.id);
     return home;

@@ -91,12 +91,12 @@ export class Scheduler {
   }
 
   async #replace(replacement: Replacement): Promise<void> {
-    const { commit, replacements, transitions } = this.#parts;
+    const { commit, replacements } = this.#parts;
     try {
       await commit.run(() => replacements.apply(replacement));
     } catch (error) {
+      // Whatever took the worker or the node away asks for a cycle itself: planning the same again at once would never end.
       if (!(error instanceof BindFailed)) throw error;
-      transitions.placementWanted = true;
     }
   }
 

@@ -3,11 +3,11 @@ import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
 /** A job of two clients and a quorum of one that runs over two nodes: server and site-1 on node-a, site-2 on node-b; node-c is free. */
-async function running(t: Test) {
+async function running(t: Test, workersOfA = 1) {
   const world = new KernelWorld();
   t.teardown(() => world[Symbol.dispose]());
   const agents = {
-    a: new SimAgent(world, "node-a", 1),
+    a: new SimAgent(world, "node-a", workersOfA),
     b: new SimAgent(world, "node-b", 1),
     c: new SimAgent(world, "node-c", 1),
   };
@@ -119,4 +119,35 @@ t.test("a job that its quorum carries runs on when the budget for replacements i
   await pass(60, [agents.a, agents.c]);
   t.equal(state(), "RUNNING");
   t.notOk(members().some(({ replaces }) => replaces !== null));
+});
+
+t.test("a place is filled from another node although the server's own would be given no new work", async (t) => {
+  const { world, id, agents, state, members, pass } = await running(t, 2);
+  const { a } = agents;
+  const lost = members().find(({ id: member }) => member.endsWith("-site-2"))!;
+  t.equal(lost.node_id, "node-a", "all on one node, so that the attempt has no port for others yet");
+  world.parts.db.prepare("UPDATE nodes SET is_cordoned = 1 WHERE id = 'node-a'").run();
+  world.parts.transitions.revoke(lost.id, { reason: "agent_fault" });
+  world.parts.transitions.settle(id);
+  await a.fetch();
+  await a.send();
+  await pass(2, Object.values(agents));
+  t.equal(state(), "RUNNING");
+  t.not(members().find(({ replaces }) => replaces === lost.id)?.node_id ?? "node-a", "node-a");
+});
+
+t.test("a place that can't be filled as planned is not planned again and again", async (t) => {
+  const { world, id, agents } = await running(t, 2);
+  const lost = world.one<string>("SELECT id FROM members WHERE job_id = ? AND site = 'site-2'", id);
+  world.parts.transitions.revoke(lost, { reason: "agent_fault" });
+  world.parts.transitions.settle(id);
+  await agents.a.fetch();
+  await agents.a.send();
+  // What the plan takes for a node, the transaction does not: it has never told what it is made of.
+  world.parts.db.prepare("UPDATE nodes SET inventory = NULL WHERE id <> 'node-a'").run();
+  world.parts.db.prepare("UPDATE nodes SET is_cordoned = 1 WHERE id = 'node-a'").run();
+  world.parts.transitions.placementWanted = false;
+  await world.parts.scheduler.cycle();
+  t.equal(world.one("SELECT count(*) FROM members WHERE replaces IS NOT NULL"), 0);
+  t.equal(world.parts.transitions.placementWanted, false);
 });
