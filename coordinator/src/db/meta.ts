@@ -8,6 +8,7 @@ export type MetaName =
   | "record-ack"
   | "job-sequence"
   | "maintenance-until"
+  | "leases-until"
   | "clock-anchor"
   | "written-at";
 

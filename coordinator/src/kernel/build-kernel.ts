@@ -6,7 +6,7 @@ import { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Heartbeats } from "../nodes/heartbeats.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
-import { leaseMsNow } from "../nodes/maintenance.ts";
+import { longestLeaseMs } from "../nodes/maintenance.ts";
 import { NodeTable } from "../nodes/node-table.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../outputs/output-table.ts";
@@ -62,7 +62,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
     onQuarantine: alarms.onQuarantine,
   });
   const nodes = new NodeTable(db);
-  const heartbeats = new Heartbeats(clock, leaseMsNow(meta, clock));
+  const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
     onRejected: alarms.onAuditRejected,

@@ -109,6 +109,8 @@ export function moveTimes(db: WriteHandle, meta: Meta, stepMs: number): void {
   const nodes = db.prepare<[], { id: string; flaps: string }>("SELECT id, flaps FROM nodes WHERE flaps <> '[]'").all();
   const setFlaps = db.prepare("UPDATE nodes SET flaps = ? WHERE id = ?");
   for (const { id, flaps } of nodes) setFlaps.run(JSON.stringify((JSON.parse(flaps) as number[]).map((at) => at + stepMs)), id);
-  const plannedUntil = meta.number("maintenance-until");
-  if (plannedUntil > 0) meta.set("maintenance-until", plannedUntil + stepMs);
+  for (const name of ["maintenance-until", "leases-until"] as const) {
+    const until = meta.number(name);
+    if (until > 0) meta.set(name, until + stepMs);
+  }
 }

@@ -32,7 +32,11 @@ export type MaintenanceReply = { until: number | null; untold: string[] };
 export async function planStop(parts: MaintenanceParts, forS: number, askForBeats: () => void): Promise<MaintenanceReply> {
   const { commit, clock, meta, nodes, heartbeats } = parts;
   const until = forS === 0 ? null : clock.now() + Math.min(forS, MAX_MAINTENANCE_S) * 1000;
-  await commit.run(() => meta.set("maintenance-until", until ?? 0));
+  await commit.run(() => {
+    meta.set("maintenance-until", until ?? 0);
+    // Ending the stop takes no lease back from a node that hears nothing of it.
+    if (until !== null) meta.set("leases-until", Math.max(until, meta.number("leases-until")));
+  });
   const decidedAt = clock.monotonic();
   askForBeats();
   const untold = (): string[] =>
@@ -47,6 +51,14 @@ export async function planStop(parts: MaintenanceParts, forS: number, askForBeat
 
 /** The lease that an answer grants now, in milliseconds. */
 export function leaseMsNow(meta: Meta, clock: Clock): number {
-  const plannedMs = Math.min(meta.number("maintenance-until") - clock.now(), MAX_MAINTENANCE_S * 1000);
-  return Math.max(LIVENESS.leaseMs, plannedMs);
+  return leaseMsUntil(meta.number("maintenance-until"), clock);
+}
+
+/** The longest lease that a node may still hold of which this process has heard nothing yet, in milliseconds. */
+export function longestLeaseMs(meta: Meta, clock: Clock): number {
+  return leaseMsUntil(meta.number("leases-until"), clock);
+}
+
+function leaseMsUntil(until: number, clock: Clock): number {
+  return Math.max(LIVENESS.leaseMs, Math.min(until - clock.now(), MAX_MAINTENANCE_S * 1000));
 }

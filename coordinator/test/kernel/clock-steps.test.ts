@@ -77,10 +77,12 @@ for (const [name, stepMs] of [
     t.same(steps, [stepMs], "once");
     const since = world.one<number>("SELECT state_since FROM jobs WHERE id = ?", id);
     t.equal(since, world.nowMs + stepMs);
-    await world.parts.commit.run(() => world.parts.meta.set("maintenance-until", 500));
+    for (const name of ["maintenance-until", "leases-until"] as const)
+      await world.parts.commit.run(() => world.parts.meta.set(name, 500));
     host.setMs = 0;
     await watch.look();
     t.equal(world.parts.meta.number("maintenance-until"), 500 - stepMs, "a planned stop ends when it would have");
+    t.equal(world.parts.meta.number("leases-until"), 500 - stepMs, "and the leases that it gave");
   });
 
 t.test("a step while nobody was there is found at the next start; after a reboot the wall clock is all there is", async (t) => {

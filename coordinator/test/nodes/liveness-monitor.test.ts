@@ -112,6 +112,26 @@ t.test("whoever was started during a planned stop waits as long as the longest l
   t.equal(state("node-a"), "DEAD");
 });
 
+t.test("a stop that was ended takes no lease back from a node that heard of its begin alone, also after a kill", async (t) => {
+  const { world, state, pass, agents } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  await planned(world, agents, 300);
+  // From here on node-a is cut off, with a lease of 300 s.
+  await planned(world, [agents[1]], 0);
+  await pass(100, [agents[1]]);
+  t.equal(state("node-a"), "SUSPECT");
+  world.crash();
+  await pass(180, [agents[1]]);
+  t.equal(state("node-a"), "SUSPECT", "280 s after it was granted 300");
+  await pass(35, [agents[1]]);
+  t.equal(state("node-a"), "DEAD");
+
+  await t.test("whoever heard of the end is missed as soon as ever", async (t) => {
+    await pass(42, []);
+    t.equal(state("node-b"), "DEAD");
+  });
+});
+
 t.test("a living node that does not answer is named: its work would stop", async (t) => {
   const { world, agents } = await build();
   t.teardown(() => world[Symbol.dispose]());
