@@ -11,6 +11,9 @@ export const FEDERATION_ORG = "resontech";
 /** A server default of ours; NVFlare's own of 2 s would cost that much in every round. */
 const TASK_REQUEST_INTERVAL_MS = 200;
 
+/** The bus carries messages of 8 MiB; what a member says of itself may still grow by a bridge. */
+const MAX_SET_BYTES = 6 * 1024 ** 2;
+
 type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_bytes: number; etag: string; sha256?: string };
 
 /** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
@@ -23,14 +26,29 @@ export class DesiredSets {
     this.#transitions = transitions;
   }
 
-  /** Inside a transaction. */
+  /** Inside a transaction. A member that the answer has no room for stays LEASED: its deadline passes, and another node is tried. */
   fetch(nodeId: string): DesiredReply {
-    for (const { id, job_id } of this.#membersOn(nodeId).filter(({ state }) => state === "LEASED")) {
+    for (const { id, job_id } of this.#withRoom(this.#membersOn(nodeId))) {
       this.#transitions.moveMember(id, "claim");
       this.#transitions.settle(job_id);
     }
     const version = this.#db.prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?").pluck().get(nodeId);
-    return { version: version ?? 0, members: this.#membersOn(nodeId).map((member) => this.#describe(member)) };
+    const told = this.#membersOn(nodeId).filter(({ state }) => state !== "LEASED");
+    return { version: version ?? 0, members: told.map((member) => this.#describe(member)) };
+  }
+
+  /** Of the members that the node has not heard of, those that fit beside what it has. */
+  #withRoom(members: readonly MemberRow[]): MemberRow[] {
+    const leased = members.filter(({ state }) => state === "LEASED");
+    if (leased.length === 0) return [];
+    const bytesOf = (member: MemberRow): number => Buffer.byteLength(JSON.stringify(this.#describe(member)));
+    let bytes = members.filter(({ state }) => state !== "LEASED").reduce((sum, member) => sum + bytesOf(member), 0);
+    return leased.filter((member) => {
+      const own = bytesOf(member);
+      if (bytes + own > MAX_SET_BYTES) return false;
+      bytes += own;
+      return true;
+    });
   }
 
   #membersOn(nodeId: string): MemberRow[] {

@@ -17,6 +17,8 @@ export type Workspace = {
 
 const MAX_OBJECTS = 1_000;
 const MAX_SHARDS = 256;
+/** Of the names of all scripts and configs, as JSON: they travel to the node in one message. */
+const MAX_NAMES_BYTES = 256 * 1024;
 
 /** @throws ApiError too_many_objects, shard_folder_empty, shard_too_many, model_* */
 export async function readWorkspace(store: Pick<ObjectStore, "list">, bucket: string, paths: TaskPaths): Promise<Workspace> {
@@ -30,6 +32,12 @@ export async function readWorkspace(store: Pick<ObjectStore, "list">, bucket: st
   ]);
   const zips = shards.filter(({ path }) => !path.includes("/") && path.toLowerCase().endsWith(".zip"));
   if (zips.length === 0) throw new ApiError("shard_folder_empty", `/${paths.shards} holds no *.zip`);
+  const namesBytes = Buffer.byteLength(JSON.stringify([...scripts, ...configs].map(({ path }) => path)));
+  if (namesBytes > MAX_NAMES_BYTES)
+    throw new ApiError(
+      "too_many_objects",
+      `the names of the files in /${paths.scripts} and /${paths.configs} are ${namesBytes} bytes long, more than ${MAX_NAMES_BYTES}`,
+    );
   if (zips.length > MAX_SHARDS) throw new ApiError("shard_too_many", `/${paths.shards} holds ${zips.length} shards`);
   return { scripts, configs, requirements, shards: zips, model: model === null ? null : warmStart(paths.model ?? "", model) };
 }

@@ -58,3 +58,24 @@ t.test("a node that stops in the middle of staging is left alone by the next att
   await pass(5);
   t.same(lives().at(-1), { number: 2, node_id: "node-b" });
 });
+
+t.test("a node is told of no more than one message holds; the job that does not fit goes to another node", async (t) => {
+  const { world, id, a, pass, lives } = await placed("too-long");
+  t.teardown(() => world[Symbol.dispose]());
+  const insert = world.parts.db.prepare(
+    `INSERT INTO job_inputs (job_id, id, kind, target, key, version_id, etag, size_bytes) VALUES (?, ?, 'script', ?, 'k', 'v', 'e', 1)`,
+  );
+  for (let at = 0; at < 7_000; at++) insert.run(id, `long-${at}`, `scripts/${String(at).padStart(1_000, "x")}`);
+  await a.fetch();
+  t.equal(
+    world.one("SELECT count(*) FROM members WHERE state = 'LEASED' AND role = 'server'"),
+    1,
+    "its node has not heard of the server",
+  );
+  t.notOk([...a.held.values()].some(({ desired }) => desired.role.kind === "server"));
+  await pass(122);
+  await a.fetch();
+  await a.send();
+  await pass(5);
+  t.same(lives().at(-1), { number: 2, node_id: "node-b" });
+});
