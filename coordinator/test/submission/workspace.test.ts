@@ -1,7 +1,14 @@
 import t from "tap";
 import { readWorkspace } from "../../src/submission/workspace.ts";
 
-const PATHS = { scripts: "j/scripts", configs: "j/configs", requirements: "j/requirements", shards: "j/shards", model: null, outputRoot: "j" };
+const PATHS = {
+  scripts: "j/scripts",
+  configs: "j/configs",
+  requirements: "j/requirements",
+  shards: "j/shards",
+  model: null,
+  outputRoot: "j",
+};
 
 /** A bucket with so many scripts and configs, each with a name of so many characters, and one shard. */
 const bucketOf = (count: number, nameLength: number) => ({
