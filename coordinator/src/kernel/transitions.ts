@@ -353,7 +353,7 @@ export class Transitions {
     return memberDeadline(member.state, {
       now: clock.now(),
       stateSince: member.state_since,
-      bytes: members.bytesToUpload(member.id),
+      bytes: member.state === "DRAINING" ? members.bytesToUpload(member.id) : 0,
       desired: member.desired,
       isNodeAlive: members.isNodeAlive(member.node_id),
       isReplacement: member.replaces !== null,

@@ -32,16 +32,22 @@ export class OutputTable {
   readonly #byId;
   readonly #model;
   readonly #bytes;
+  readonly #forgetStoredLogs;
 
   constructor(db: WriteHandle) {
     this.#db = db;
     this.#byId = db.prepare<[string], UploadRow>("SELECT * FROM uploads WHERE id = ?");
+    // By job and key: a server has few uploads of its model, and many of rounds.
     this.#model = db
       .prepare<[string, string, string], number>(
-        "SELECT 1 FROM uploads WHERE job_id = ? AND member_id = ? AND key = ? AND state = 'COMPLETED' LIMIT 1",
+        `SELECT 1 FROM uploads INDEXED BY uploads_of_job
+         WHERE job_id = ? AND member_id = ? AND key = ? AND state = 'COMPLETED' LIMIT 1`,
       )
       .pluck();
     this.#bytes = db.prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE job_id = ?").pluck();
+    this.#forgetStoredLogs = db.prepare<[string]>(
+      "DELETE FROM uploads WHERE member_id = ? AND state = 'COMPLETED' AND is_log = 1",
+    );
   }
 
   get(id: string): UploadRow | undefined {
@@ -70,10 +76,17 @@ export class OutputTable {
       .all(memberId, key);
   }
 
+  /** A member sends its log in order: who opens the next chunk has been answered for those before it. */
+  forgetStoredLogs(memberId: string): void {
+    this.#forgetStoredLogs.run(memberId);
+  }
+
   /** Uploads that a crash may have left between our row and the object store. */
   unfinished(): UploadRow[] {
     return this.#db
-      .prepare<[], UploadRow>("SELECT * FROM uploads WHERE state = 'COMPLETING' OR (state = 'OPEN' AND s3_upload_id IS NULL)")
+      .prepare<[], UploadRow>(
+        `SELECT * FROM uploads WHERE state IN ('OPEN', 'COMPLETING') AND (state = 'COMPLETING' OR s3_upload_id IS NULL)`,
+      )
       .all();
   }
 

@@ -126,6 +126,7 @@ export class OutputUploads {
       outputs.move(id, "OPEN", "ABORTED", { closed_at: clock.now() });
       commands.abortUpload(id);
     }
+    if (area === "log") outputs.forgetStoredLogs(member.id);
     const upload: UploadRow = {
       id: newId("up"),
       job_id: job.id,

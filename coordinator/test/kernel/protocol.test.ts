@@ -156,6 +156,29 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     await fixture.until(id, "CANCELLED");
   });
 
+  await t.test("of the log chunks that a member has stored the last one is remembered", async (t) => {
+    const { id } = await fixture.submit("logged");
+    const members = await agent.desiredOf(id, 3);
+    const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
+    const chunk = (member: typeof server, seq: number) =>
+      `${member.member}-${member.fence.generation}.${member.fence.counter}/${seq}`;
+    await agent.upload(client, chunk(client, 1), "of another member", "log");
+    for (const seq of [1, 2]) await agent.upload(server, chunk(server, seq), `chunk ${seq}`, "log");
+    const opened = await agent.openUpload(server, chunk(server, 3), "chunk 3", "log");
+    const etag = await putPart(opened.urls[0]!, "chunk 3");
+    const { versionId } = await agent.completeUpload(server, opened.upload, [etag]);
+    t.same(await agent.completeUpload(server, opened.upload, [etag]), { versionId }, "it may be asked for again");
+    const rows = fixture.core.read
+      .prepare<[string], string>("SELECT key FROM uploads WHERE job_id = ? ORDER BY key")
+      .pluck()
+      .all(id);
+    t.same(rows, [`logs/${id}/${server.member}-1.1/3`, `logs/${id}/${client.member}-1.1/1`].sort());
+    t.equal((await fixture.s3.store.list("bucket-a", `logs/${id}/`, 10)).length, 4, "all of them are stored");
+    await fixture.cancel(id);
+    for (const member of await agent.desired()) await agent.report(member, CLEAN);
+    await fixture.until(id, "CANCELLED");
+  });
+
   await t.test("keys are bound to role and fence; a bumped fence kills open uploads and their URLs", async (t) => {
     const { id } = await fixture.submit("fenced");
     const members = await agent.desiredOf(id, 3);
