@@ -128,11 +128,12 @@ export class MemberTable {
     this.#prepared.run("UPDATE workers SET is_quarantined = 1, quarantine_reason = ? WHERE id = ?", reason, workerId);
   }
 
-  /** Open uploads of the member, now marked aborted; the object store has yet to be told. */
+  /** Unfinished uploads of the member, now marked aborted; the object store has yet to be told. */
   abortUploads(memberId: string, at: number): string[] {
     return this.#db
       .prepare<[number, string], string>(
-        "UPDATE uploads SET state = 'ABORTED', closed_at = ? WHERE member_id = ? AND state = 'OPEN' RETURNING id",
+        `UPDATE uploads SET state = 'ABORTED', closed_at = ?
+         WHERE member_id = ? AND state IN ('OPEN', 'COMPLETING') RETURNING id`,
       )
       .pluck()
       .all(at, memberId);

@@ -90,6 +90,16 @@ export class OutputTable {
       .all();
   }
 
+  /** The store's ids of unfinished uploads of this object, whoever's they are; null for one that the store is being asked to open. */
+  unfinishedOf({ bucket, key }: Pick<UploadRow, "bucket" | "key">): (string | null)[] {
+    return this.#db
+      .prepare<[string, string], string | null>(
+        "SELECT s3_upload_id FROM uploads WHERE bucket = ? AND key = ? AND state IN ('OPEN', 'COMPLETING')",
+      )
+      .pluck()
+      .all(bucket, key);
+  }
+
   /** Compare-and-set on the state; false when it has moved on. */
   move(
     id: string,

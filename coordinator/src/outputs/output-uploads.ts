@@ -7,11 +7,12 @@ import type {
   OutputPartsReply,
   OutputPartsRequest,
 } from "@resontech/contracts/agent-protocol";
-import type { Fence } from "@resontech/contracts/fence";
+import { compareFences, type Fence } from "@resontech/contracts/fence";
+import { isTerminal } from "@resontech/contracts/job-states";
 import { committer } from "@resontech/audit/producer";
 import type { AuditGate } from "../audit-ports.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
-import { mayMemberWrite } from "../kernel/decisions/member-machine.ts";
+import { isMemberOver, mayMemberWrite } from "../kernel/decisions/member-machine.ts";
 import { newId } from "../kernel/ids.ts";
 import type { MemberRow } from "../kernel/rows.ts";
 import type { Transitions } from "../kernel/transitions.ts";
@@ -94,12 +95,20 @@ export class OutputUploads {
     return upload.state === "COMPLETED" ? { versionId: upload.version_id } : this.#finish(upload);
   }
 
-  /** What a crash left between our row and the object store: completed again, or taken back. */
+  /** What a crash left between our row and the object store: taken back, or completed again. The store may be away: nobody waits for it here. */
   async recover(): Promise<void> {
-    for (const upload of this.#parts.outputs.unfinished()) {
-      if (upload.state === "COMPLETING") await this.#finish(upload).catch(() => null);
-      else await this.#discardUnnamed(upload);
-    }
+    const { commit, outputs, transitions } = this.#parts;
+    const { clock, commands } = transitions.parts;
+    const left = outputs.unfinished();
+    const lost = left.filter((upload) => upload.state === "OPEN" || this.#isWithdrawn(upload));
+    await commit.run(() => {
+      for (const { id, state } of lost) {
+        outputs.move(id, state, "ABORTED", { closed_at: clock.now() });
+        commands.abortUpload(id);
+      }
+    });
+    // One that can't be completed now stays as it is: its agent asks again, and the end of its fence aborts it.
+    for (const upload of left) if (!lost.includes(upload)) void this.#finish(upload).catch(() => null);
   }
 
   #insert(nodeId: string, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
@@ -185,7 +194,8 @@ export class OutputUploads {
       throw new AgentRefusal("not_found", `upload ${upload.id} did not yield ${upload.size_bytes} bytes; open it again`);
     }
     await volume.durable();
-    await commit.run(() => this.#recordStored(upload, stored));
+    const isRecorded = await commit.run(() => this.#recordStored(upload, stored));
+    if (!isRecorded) throw new AgentRefusal("stale_fence", `member ${upload.member_id} lost its fence`);
     return { versionId: stored.versionId };
   }
 
@@ -206,17 +216,20 @@ export class OutputUploads {
     }
   }
 
-  #recordStored(upload: UploadRow, stored: { versionId: string; etag: string }): void {
+  /** False when the fence was withdrawn while the store put it together: then it goes again. */
+  #recordStored(upload: UploadRow, stored: { versionId: string; etag: string }): boolean {
     const { outputs, transitions } = this.#parts;
-    const { clock, members, records, jobs } = transitions.parts;
-    const isNew = outputs.move(upload.id, "COMPLETING", "COMPLETED", {
-      version_id: stored.versionId,
-      etag: stored.etag,
-      closed_at: clock.now(),
-    });
-    if (!isNew) return;
+    const { clock, commands, members, records, jobs } = transitions.parts;
+    const named = { version_id: stored.versionId, etag: stored.etag };
+    if (!outputs.move(upload.id, "COMPLETING", "COMPLETED", { ...named, closed_at: clock.now() })) {
+      if (outputs.move(upload.id, "ABORTED", "ABORTED", named)) commands.removeVersion(upload.id);
+      return false;
+    }
     const member = members.get(upload.member_id)!;
-    const root = `${jobs.get(upload.job_id)!.output_root}/${FOLDER_OF_MODELS}/`;
+    const job = jobs.get(upload.job_id)!;
+    // The end of the job has removed those that were stored by then.
+    if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`)) commands.removeVersion(upload.id);
+    const root = `${job.output_root}/${FOLDER_OF_MODELS}/`;
     records.output(
       {
         ...{ job: upload.job_id, member: upload.member_id, node: member.node_id, bucket: upload.bucket, key: upload.key },
@@ -225,14 +238,12 @@ export class OutputUploads {
       upload.key.startsWith(root),
     );
     transitions.progress(member);
+    return true;
   }
 
-  /** The store may have opened one that we never learnt the id of. */
-  async #discardUnnamed(upload: UploadRow): Promise<void> {
-    const { commit, outputs, store, transitions } = this.#parts;
-    for (const { key, uploadId } of await store.listUploads(upload.bucket, upload.key))
-      if (key === upload.key) await store.abortUpload(upload.bucket, key, uploadId);
-    await commit.run(() => outputs.move(upload.id, "OPEN", "ABORTED", { closed_at: transitions.parts.clock.now() }));
+  #isWithdrawn(upload: UploadRow): boolean {
+    const member = this.#parts.transitions.parts.members.get(upload.member_id)!;
+    return isMemberOver(member.state) || compareFences(fenceOf(upload), member) !== 0;
   }
 
   #writer(nodeId: string, memberId: string, fence: Fence): MemberRow {

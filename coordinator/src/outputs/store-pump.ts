@@ -1,7 +1,7 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { OutputTable } from "./output-table.ts";
+import type { OutputTable, UploadRow } from "./output-table.ts";
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;
@@ -60,9 +60,22 @@ export class StorePump {
     const { outputs, store } = this.#parts;
     const upload = command.kind === "hint" ? undefined : outputs.get(command.uploadId);
     if (upload === undefined) return;
-    if (command.kind === "abort-upload" && upload.s3_upload_id !== null)
-      await store.abortUpload(upload.bucket, upload.key, upload.s3_upload_id);
+    if (command.kind === "abort-upload") {
+      if (upload.s3_upload_id === null) await this.#abortUnnamed(upload);
+      else await store.abortUpload(upload.bucket, upload.key, upload.s3_upload_id);
+    }
     if (command.kind === "remove-version" && upload.version_id !== null)
       await store.remove(upload.bucket, upload.key, upload.version_id);
+  }
+
+  /** The store may have opened one that we never learnt the id of. */
+  async #abortUnnamed({ bucket, key }: UploadRow): Promise<void> {
+    const { outputs, store } = this.#parts;
+    const listed = await store.listUploads(bucket, key);
+    // Read after the listing: whatever of it is somebody's stands in a row by now, if only as one without an id.
+    const unfinished = outputs.unfinishedOf({ bucket, key });
+    if (unfinished.includes(null)) throw new Error(`${bucket}/${key} is being opened; what is nobody's there is not known yet`);
+    for (const upload of listed)
+      if (upload.key === key && !unfinished.includes(upload.uploadId)) await store.abortUpload(bucket, key, upload.uploadId);
   }
 }
