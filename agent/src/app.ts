@@ -28,6 +28,7 @@ import { ReportPump } from "./report-pump.ts";
 
 const PROBE_MS = 60_000;
 const DISK_MS = 1_000;
+const NETWORK_MS = 2_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
@@ -109,6 +110,18 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     }
   };
 
+  const watchNetworks = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await sleep(NETWORK_MS, undefined, { signal }).catch(() => undefined);
+      try {
+        if (!(await tools.network.keepClosed())) log.warn("the host was open to the networks of its jobs: closed again");
+      } catch (error) {
+        log.error({ err: error }, "the host can't be closed to the networks of its jobs: every member ends");
+        members.endForOpenNetwork();
+      }
+    }
+  };
+
   const probeForEver = async (): Promise<void> => {
     while (!signal.aborted) {
       await sleep(PROBE_MS, undefined, { signal }).catch(() => undefined);
@@ -126,7 +139,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   await whileEngineIsAway(() => members.resume(), signal);
   const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
   try {
-    await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver(), watchDisk()]);
+    await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver(), watchDisk(), watchNetworks()]);
   } finally {
     hints.unsubscribe();
     await coordinator.close();

@@ -18,6 +18,7 @@ const COMPARE_MS = 30_000;
 const RETRY_MS = 1_000;
 
 const DISK_FULL: Failure = { reason: "node_disk_full", message: "the disk of the node was full" };
+const NETWORK_OPEN: Failure = { reason: "agent_fault", message: "the host could not be kept closed to the networks of its jobs" };
 const LEASE_LOST: Failure = { reason: "lease_lost", message: "the coordinator was out of reach for a whole lease" };
 
 export class MemberSet {
@@ -72,7 +73,12 @@ export class MemberSet {
 
   /** What the members write would soon find no room. */
   endForWantOfDisk(): void {
-    for (const [name, member] of this.#members) if (!member.isReleased) this.#tearDown(name, () => member.abandon(DISK_FULL));
+    this.#endAll(DISK_FULL);
+  }
+
+  /** What runs could reach the host. */
+  endForOpenNetwork(): void {
+    this.#endAll(NETWORK_OPEN);
   }
 
   /** Its fence was withdrawn. */
@@ -128,6 +134,10 @@ export class MemberSet {
       case "forget":
         this.#tearDown(step.member, () => this.#forget(step.member));
     }
+  }
+
+  #endAll(failure: Failure): void {
+    for (const [name, member] of this.#members) if (!member.isReleased) this.#tearDown(name, () => member.abandon(failure));
   }
 
   #tearDown(name: string, work: () => Promise<void>): void {

@@ -107,6 +107,11 @@ export class BridgeNetwork implements JobNetwork {
     return this.#turns.take(async () => this.#guard(await this.attempts()));
   }
 
+  /** Without the engine, which may be away for longer than the host may be open. */
+  keepClosed(): Promise<boolean> {
+    return this.#firewall.keep();
+  }
+
   async attempts(): Promise<string[]> {
     const networks = await this.#engine.listNetworks({ filters: { label: [`${LABELS.instance}=${this.#instance}`] } });
     return networks.map(({ Labels }) => Labels?.[LABELS.attempt] ?? "").filter((attempt) => attempt !== "");

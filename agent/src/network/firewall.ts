@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { Turns } from "../turns.ts";
 
 /**
  * What an attempt's bridge may exchange with the host, by TCP alone. `gateway`: its clients reach the agent at the gateway's address and
@@ -33,6 +34,9 @@ type Listing = Static<typeof Listing>["nftables"];
 export class Firewall {
   readonly #table: string;
   readonly #prefix: string;
+  /** Nobody loads between another's look and what follows from it. */
+  readonly #turns = new Turns();
+  #loaded: readonly Guarded[] = [];
 
   constructor(instance: string) {
     this.#table = `resontech-${instance}`;
@@ -44,8 +48,26 @@ export class Firewall {
     return `${this.#prefix}${shortHash(attempt, 8)}`;
   }
 
+  load(guarded: readonly Guarded[]): Promise<void> {
+    return this.#turns.take(() => this.#load(guarded));
+  }
+
+  /**
+   * Who flushes the host's rules flushes these as well. False when they were not as they had been loaded, and are loaded again.
+   * @throws when they can't be
+   */
+  keep(): Promise<boolean> {
+    return this.#turns.take(async () => {
+      if (this.#loaded.length === 0) return true;
+      const listing = await this.#list();
+      if (this.#loaded.every((guarded) => this.#isCovered(listing, guarded))) return true;
+      await this.#load(this.#loaded);
+      return false;
+    });
+  }
+
   /** Loads the whole table for these attempts, in one transaction. */
-  async load(guarded: readonly Guarded[]): Promise<void> {
+  async #load(guarded: readonly Guarded[]): Promise<void> {
     const ours = `"${this.#prefix}*"`;
     const within = guarded.map(({ attempt }) => `"${this.bridge(attempt)}" . "${this.bridge(attempt)}"`);
     const opened = (kind: Opening["kind"]): string[] =>
@@ -86,11 +108,15 @@ table inet ${this.#table} {
 }
 `,
     );
+    this.#loaded = guarded;
   }
 
   /** Whether the table is loaded, knows the attempt's bridge, opens to it just this, and refuses all else. */
-  async covers({ attempt, openings }: Guarded): Promise<boolean> {
-    const listing = await this.#list();
+  async covers(guarded: Guarded): Promise<boolean> {
+    return this.#isCovered(await this.#list(), guarded);
+  }
+
+  #isCovered(listing: Listing, { attempt, openings }: Guarded): boolean {
     const bridge = this.bridge(attempt);
     const isExact = (["gateway", "server"] as const).every((kind) => {
       const wanted = openings.filter((opening) => opening.kind === kind);
@@ -133,8 +159,11 @@ table inet ${this.#table} {
   }
 
   /** Removes the table; safe to repeat. */
-  async unload(): Promise<void> {
-    await nft(["-f", "-"], `table inet ${this.#table} {}\ndelete table inet ${this.#table}\n`);
+  unload(): Promise<void> {
+    return this.#turns.take(async () => {
+      await nft(["-f", "-"], `table inet ${this.#table} {}\ndelete table inet ${this.#table}\n`);
+      this.#loaded = [];
+    });
   }
 }
 

@@ -38,6 +38,8 @@ export type JobNetwork = {
   attempts(): Promise<string[]>;
   /** Closes what a former process had opened for bridges; members that go on open theirs again. */
   seal(): Promise<void>;
+  /** Whether the host was still closed to every network here; what was open is closed again. @throws when it can't be closed */
+  keepClosed(): Promise<boolean>;
 };
 
 /** The attempt's network has a way out. */

@@ -37,8 +37,9 @@ for (const [what, tamper] of tampering)
     await load();
     tamper?.();
     t.equal(await firewall.covers(away), false);
-    await load();
+    t.equal(await firewall.keep(), false);
     t.equal(await firewall.covers(away), true, "loaded anew");
+    t.equal(await firewall.keep(), true);
   });
 
 function element({ attempt }: Guarded, address: string, port: number): string {
