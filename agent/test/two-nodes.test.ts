@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { connect as dialTls } from "node:tls";
 import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
@@ -156,6 +156,29 @@ t.test("only the attempt's nodes are let in, by the certificates that they have 
   await until("refused", async () => (await knock(port, b.identity)) === "closed");
   a.peer.want(server, near);
   await until("reached", async () => (await knock(port, b.identity)) === "reached 01");
+  await untilReleased(members);
+});
+
+t.test("a machine of the site that routes to a job's network is led to nobody by its gateway", async (t) => {
+  t.teardown(() => logOf(t));
+  const port = 29_012;
+  const members = await gang("gang-long-4", port);
+  want(members);
+  await a.peer.event(members.server.member, "job-started", 60_000);
+  const [gateway = ""] = namespace.listening().flatMap((one) => (one.port === port ? [one.address] : []));
+  t.match(gateway, /^198\.1[89]\.\d+\.1$/);
+  const route = (what: string) => execFileSync("ip", ["route", what, `${gateway}/32`, "via", namespace.address]);
+  route("add");
+  t.teardown(() => route("delete"));
+  const socket = connect({ host: gateway, port }).on("error", () => undefined);
+  socket.end("bulk\n");
+  let heard = "";
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    heard += text;
+  });
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  t.equal(heard, "");
+  t.match(b.log(), /not_of_this_network/);
   await untilReleased(members);
 });
 

@@ -38,6 +38,12 @@ export function memberAddress(subnet: string, clientIndex: number | null): strin
   return host > LAST_HOST ? null : format(net.base + host);
 }
 
+/** Whether an address is of a subnet's containers: the gateway's is the host. */
+export function isContainerAddress(subnet: string, address: string): boolean {
+  const [net, one] = [parseNet(subnet), parseNet(`${address}/32`)];
+  return net !== null && one !== null && overlap(net, one) && one.base !== net.base + GATEWAY_HOST;
+}
+
 /** `198.18.3.0/24` → numbers; null for anything else. */
 export function parseNet(text: string): Ipv4Net | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(text);

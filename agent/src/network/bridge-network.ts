@@ -61,7 +61,7 @@ export class BridgeNetwork implements JobNetwork {
     const [address, server, gateway] = [memberAddress(subnet, index), memberAddress(subnet, null), gatewayAddress(subnet)];
     if (address === null || server === null || gateway === null)
       throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
-    if (bridge !== null) await this.#turns.take(() => this.#cross(place, { server, gateway }));
+    if (bridge !== null) await this.#turns.take(() => this.#cross(place, { subnet, server, gateway }));
     const hosts = [{ name: serverName, address: bridge?.kind === "dial" ? gateway : server }];
     return { network: this.#name(attempt), address, hosts };
   }
@@ -130,7 +130,7 @@ export class BridgeNetwork implements JobNetwork {
   /** Begins the member's side of the bridge, or follows what has changed about it. */
   async #cross(
     { attempt, member, serverPort, bridge }: Place,
-    { server, gateway }: { server: string; gateway: string },
+    { subnet, server, gateway }: { subnet: string; server: string; gateway: string },
   ): Promise<void> {
     const known = this.#bridges.get(attempt);
     if (known !== undefined) {
@@ -150,7 +150,7 @@ export class BridgeNetwork implements JobNetwork {
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     } else if (bridge?.kind === "dial") {
       const listen = { host: gateway, port: bridge.port };
-      const side = new ClientBridge({ attempt, listen, far: bridge, identity, log });
+      const side = new ClientBridge({ attempt, listen, subnet, far: bridge, identity, log });
       const opening = { kind: "gateway", address: gateway, port: bridge.port } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     }

@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BRIDGE_REACHED, type BridgePeer } from "@resontech/contracts/agent-protocol";
 import type { Logger } from "pino";
+import { isContainerAddress } from "../decisions/job-subnet.ts";
 import {
   type BridgeIdentity,
   BRIDGE_SETUP_MS,
@@ -29,6 +30,8 @@ export type ClientBridgeParts = {
   attempt: string;
   /** The gateway of the attempt's network; it exists once a container of the attempt runs. */
   listen: Endpoint;
+  /** Of the attempt. A host has its addresses at each of its interfaces: whoever routes there reaches the gateway too. */
+  subnet: string;
   far: FarEnd;
   identity: BridgeIdentity;
   log: Logger;
@@ -99,8 +102,14 @@ export class ClientBridge {
 
   #take(socket: Socket): void {
     socket.on("error", () => undefined);
-    if (this.#sockets.size >= MAX_BRIDGE_CONNECTIONS) {
-      this.#refusals.note("too_many_connections", { address: socket.remoteAddress });
+    const address = socket.remoteAddress ?? "";
+    const why = !isContainerAddress(this.#parts.subnet, address)
+      ? "not_of_this_network"
+      : this.#sockets.size >= MAX_BRIDGE_CONNECTIONS
+        ? "too_many_connections"
+        : null;
+    if (why !== null) {
+      this.#refusals.note(why, { address });
       socket.destroy();
       return;
     }

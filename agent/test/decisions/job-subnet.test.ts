@@ -1,5 +1,5 @@
 import t from "tap";
-import { chooseSubnet, memberAddress, parseNet, parseRoutes } from "../../src/decisions/job-subnet.ts";
+import { chooseSubnet, isContainerAddress, memberAddress, parseNet, parseRoutes } from "../../src/decisions/job-subnet.ts";
 
 const nets = (...texts: string[]) => texts.map((text) => parseNet(text)).filter((net) => net !== null);
 
@@ -22,6 +22,21 @@ t.test("members have fixed places in it", (t) => {
   t.equal(memberAddress("198.18.7.0/24", 251), "198.18.7.254");
   t.equal(memberAddress("198.18.7.0/24", 252), null);
   t.equal(memberAddress("", null), null);
+  t.end();
+});
+
+t.test("a container's address is one of its subnet that is not the host's", (t) => {
+  for (const [address, isOne] of [
+    ["198.18.7.2", true],
+    ["198.18.7.254", true],
+    ["198.18.7.1", false],
+    ["198.18.8.2", false],
+    ["10.0.0.2", false],
+    ["::ffff:198.18.7.2", false],
+    ["", false],
+  ] as const)
+    t.equal(isContainerAddress("198.18.7.0/24", address), isOne, address);
+  t.equal(isContainerAddress("", "198.18.7.2"), false);
   t.end();
 });
 

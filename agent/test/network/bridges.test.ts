@@ -11,6 +11,8 @@ import { freePort, until } from "../helper/engine-process.ts";
 import { TestPki } from "../helper/pki.ts";
 
 const HOST = "127.0.0.1";
+/** As a job's network has them: the host's own address is the first. */
+const [SUBNET, CONTAINER] = ["127.0.0.0/24", "127.0.0.3"];
 const pki = await TestPki.make(t.testdir(), HOST);
 const identityOf = async (node: string) => ({ ...(await pki.identity(node)), rootCertPem: pki.rootPem });
 const [home, away] = [await identityOf("home"), await identityOf("away")];
@@ -32,7 +34,14 @@ async function span(t: Test, onConnection: (socket: Socket) => void, gateway = H
     ...{ gateway, peers: [peerOf("away", away)], identity: home, log },
   });
   const far = { host: HOST, port: outer, peer: peerOf("home", home) };
-  const client = new ClientBridge({ attempt: "a", listen: { host: HOST, port: inner }, far, identity: away, log });
+  const client = new ClientBridge({
+    attempt: "a",
+    listen: { host: HOST, port: inner },
+    subnet: SUBNET,
+    far,
+    identity: away,
+    log,
+  });
   t.teardown(async () => {
     await Promise.all([client.close(), server.close()]);
     target.close();
@@ -48,7 +57,7 @@ function portOf(server: Server): number {
 
 async function enter(port: number, allowHalfOpen = false): Promise<Socket> {
   return await until("a way through", async () => {
-    const socket = connect({ port, host: HOST, allowHalfOpen });
+    const socket = connect({ port, host: HOST, localAddress: CONTAINER, allowHalfOpen });
     socket.on("error", () => undefined);
     return await once(socket, "connect").then(
       () => socket,
@@ -125,7 +134,7 @@ t.test("nobody is let in before there is a server, and a lost one breaks its con
   const port = await freePort();
   const log = pino({ level: "silent" });
   const early = new ClientBridge({
-    ...{ attempt: "b", listen: { host: HOST, port }, identity: away, log },
+    ...{ attempt: "b", listen: { host: HOST, port }, subnet: SUBNET, identity: away, log },
     far: { ...far, port: await freePort() },
   });
   await sleep(500);
@@ -153,6 +162,29 @@ t.test("an agent with another certificate than the server's node has is not beli
   await new Promise<void>((resolve) => socket.once("close", () => resolve()));
   t.same(heard, []);
   t.ok(lines.some((line) => line.includes("another certificate")));
+});
+
+t.test("nobody but a container of the job's network is led to its server", async (t) => {
+  let connections = 0;
+  const { inner, lines } = await span(t, (socket) => {
+    connections += 1;
+    socket.end("secret");
+  });
+  await once((await enter(inner)).resume(), "close");
+  const before = connections;
+  for (const [who, localAddress] of [
+    ["the host itself", HOST],
+    ["another network", "127.0.1.3"],
+  ] as const) {
+    const heard: unknown[] = [];
+    const socket = connect({ port: inner, host: HOST, localAddress });
+    socket.on("data", (chunk) => heard.push(chunk)).on("error", () => undefined);
+    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    t.strictSame(heard, [], who);
+  }
+  await sleep(200);
+  t.equal(connections, before, "the server's agent was not even asked");
+  t.equal(lines.filter((line) => line.includes("not_of_this_network")).length, 1, "told once");
 });
 
 t.test("strangers and connections are bounded; a refusal is told once", async (t) => {
