@@ -1,8 +1,9 @@
 /** `agent --config FILE`: one node's agent. Root: it mounts member file systems and speaks to the container engine. */
 import { parseArgs } from "node:util";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
+import { logDestination } from "./log-destination.ts";
 import { SYSTEM_PATH } from "./system-path.ts";
 
 /** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
@@ -18,7 +19,7 @@ if (values.config === undefined || values.help === true) {
 process.umask(0o022);
 process.env["PATH"] = SYSTEM_PATH.join(":");
 const config = loadConfig(values.config);
-const log = pino({ name: "agent", level: config.logLevel }, destination({ sync: true }));
+const log = pino({ name: "agent", level: config.logLevel }, logDestination(1));
 const stop = new AbortController();
 for (const name of ["SIGTERM", "SIGINT"] as const)
   process.once(name, () => {

@@ -2,8 +2,9 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 import { openFront } from "./front.ts";
+import { logDestination } from "./log-destination.ts";
 import { readConfig } from "./read-config.ts";
 
 const USAGE = "usage: s3-front --config FILE\n";
@@ -17,7 +18,7 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(values.config);
-  const log = pino({ name: "s3-front", level: config.logLevel }, destination({ sync: true }));
+  const log = pino({ name: "s3-front", level: config.logLevel }, logDestination(1));
   const front = await openFront(config, log);
   log.info({ port: front.port }, "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
@@ -19,6 +19,7 @@ import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { askSupervisor, listenControl } from "./control.ts";
+import { logDestination } from "./log-destination.ts";
 import { Supervisor } from "./supervisor.ts";
 import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 
@@ -92,7 +93,7 @@ export async function supervise(root: string): Promise<void> {
   const { layout } = context;
   using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
-  const log = pino({ name: "supervisor" }, destination({ dest: layout.log("supervisor.log"), append: true, sync: true }));
+  const log = pino({ name: "supervisor" }, logDestination(openSync(layout.log("supervisor.log"), "a")));
   const stopAsked = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
   const running: { supervisor: Supervisor | null } = { supervisor: null };

@@ -1,6 +1,18 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -10,6 +22,7 @@ import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/pr
 import { startProcess } from "../../src/parts/process-runner.ts";
 import { takeExclusiveLock } from "../../src/config/exclusive-lock.ts";
 import { PROVEN_AFTER_MS } from "../../src/supervisor/decisions/plan.ts";
+import { logDestination } from "../../src/supervisor/log-destination.ts";
 import { rotateLogs } from "../../src/supervisor/rotate-logs.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "./shell-part.ts";
@@ -219,6 +232,47 @@ t.test("logs that can't be rotated do not end the supervisor", async (t) => {
   const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);
   await until(() => phaseIn(supervisor, "steady") === "healthy", "it runs all the same");
   t.throws(() => rotateLogs(dir));
+});
+
+/** A file system of one MiB, full once `fill` has run. */
+function smallDisk(t: Test): { disk: string; fill: () => void } {
+  const disk = mkdtempSync(join(tmpdir(), "small-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]);
+  t.teardown(() => {
+    execFileSync("umount", [disk]);
+    rmdirSync(disk);
+  });
+  const fill = (): void => void spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=4k"], { stdio: "ignore" });
+  return { disk, fill };
+}
+
+t.test("a full log disk ends neither the supervisor nor its care for the parts", async (t) => {
+  const dir = t.testdir();
+  const { disk: logs, fill } = smallDisk(t);
+  const supervisorLog = openSync(join(logs, "supervisor.log"), "a");
+  const supervisor = new Supervisor([shellPart(dir, "steady", "exec sleep 60")], logs, pino(logDestination(supervisorLog)));
+  fill();
+  const ended = supervisor.run();
+  t.teardown(async () => {
+    supervisor.stop();
+    await ended;
+    closeSync(supervisorLog);
+  });
+  await until(() => phaseIn(supervisor, "steady") === "healthy", "it is healthy");
+  const before = supervisor.status()[0]?.pid ?? 0;
+  process.kill(before, "SIGKILL");
+  await until(() => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
+  t.equal(readFileSync(join(logs, "supervisor.log"), "utf8"), "");
+});
+
+t.test("a log that can't be copied aside keeps what was written before", async (t) => {
+  const { disk, fill } = smallDisk(t);
+  const before = { "part.log": "x".repeat(300_000), "part.log.1": "1", "part.log.2": "2", "part.log.4": "4" };
+  for (const [name, text] of Object.entries(before)) writeFileSync(join(disk, name), text);
+  fill();
+  for (let tries = 0; tries < 5; tries += 1) t.throws(() => rotateLogs(disk, 50), { code: "ENOSPC" });
+  t.same(readdirSync(disk).sort(), ["filler", ...Object.keys(before)]);
+  for (const [name, text] of Object.entries(before)) t.equal(readFileSync(join(disk, name), "utf8"), text);
 });
 
 t.test("single parts are stopped and started; the others run on", async (t) => {

@@ -2,10 +2,11 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
-import { destination, pino } from "pino";
+import { pino } from "pino";
 import { Auditd } from "./auditd.ts";
 import { loadConfig, loadSigner } from "./config.ts";
 import { initLog } from "./init.ts";
+import { logDestination } from "./log-destination.ts";
 
 const USAGE = `usage: auditd --config FILE         write the log; ends on SIGTERM
        auditd init --config FILE    make key, policy and empty log; safe to repeat; prints one JSON line
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
     process.stdout.write(`${JSON.stringify(await initLog(config))}\n`);
     return;
   }
-  const log = pino({ name: "auditd", level: config.logLevel }, destination({ sync: true }));
+  const log = pino({ name: "auditd", level: config.logLevel }, logDestination(1));
   const onFatal = (error: unknown): never => {
     log.fatal({ err: error }, "auditd can't go on; nothing more is acknowledged");
     process.exit(1);

@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
+import { logDestination } from "./log-destination.ts";
 
 /** Headers and fields that hold a secret, wherever an object with them is logged. */
 const SECRETS = [
@@ -33,6 +34,6 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
         res: (reply: { statusCode: number }) => ({ status: reply.statusCode }),
       },
     },
-    destination ?? pino.destination(1),
+    destination ?? logDestination(1),
   );
 }
