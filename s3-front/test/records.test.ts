@@ -138,10 +138,13 @@ t.test("without auditd nothing reaches the engine, and it goes on when auditd is
   await t.rejects(store.list(erin.bucket, "", 10), unavailable);
   await t.rejects(store.remove(erin.bucket, "before"), unavailable);
   t.equal((await fetchWithCa(front.caPem, part, { method: "PUT", body: "part" })).status, 503);
-  t.match(await (await fetchWithCa(front.caPem, `${front.endpoint}/healthz`)).json(), { engine: true, audit: false });
+  const readiness = await fetchWithCa(front.caPem, `${front.endpoint}/readyz`);
+  t.equal(readiness.status, 503);
+  t.same(await readiness.json(), { engine: true, audit: false });
+  t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/healthz`)).status, 200, "it lives: nobody need start it afresh");
   await front.auditd.start();
   await sleep(1_500);
-  t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/healthz`)).status, 200);
+  t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 200);
   t.same(
     (await store.list(erin.bucket, "", 10)).map(({ key }) => key),
     ["before"],

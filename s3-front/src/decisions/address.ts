@@ -17,8 +17,8 @@ export type Address = {
 /** RFC 3986: what a path may hold unescaped. `#`, `?`, `\`, blanks and bytes above 0x7e are no part of it. */
 const PATH = /^\/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*$/;
 const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
-/** As the engine's own check of names; `healthz` is the door's own. */
-const BUCKET = /^(?!healthz$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+/** As the engine's own check of names; `healthz` and `readyz` are the door's own. */
+const BUCKET = /^(?!(?:healthz|readyz)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
 /** Where the engine keeps parts and unfinished objects inside each bucket. */
 const ENGINE_FOLDER = ".sgwtmp";

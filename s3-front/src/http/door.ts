@@ -45,7 +45,8 @@ export class Door {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     try {
-      if (request.url === "/healthz") await this.#sayHealth(response);
+      if (request.url === "/healthz") say(response, 200, { status: "ok" });
+      else if (request.url === "/readyz") await this.#sayReadiness(response);
       else await this.#pass(request, response);
     } catch (error) {
       if (error instanceof ClientGone) response.destroy();
@@ -53,7 +54,8 @@ export class Door {
     }
   }
 
-  async #sayHealth(response: ServerResponse): Promise<void> {
+  /** Of what the door can't do without; the door itself is alive, so a restart of it would mend nothing. */
+  async #sayReadiness(response: ServerResponse): Promise<void> {
     const { engine, trail } = this.#deps;
     const [isEngineUp, isAuditUp] = await Promise.all([
       engine.isUp(),
@@ -62,12 +64,7 @@ export class Door {
         () => false,
       ),
     ]);
-    const body = JSON.stringify({ engine: isEngineUp, audit: isAuditUp });
-    response.writeHead(isEngineUp && isAuditUp ? 200 : 503, {
-      "content-type": "application/json",
-      "content-length": body.length,
-    });
-    response.end(body);
+    say(response, isEngineUp && isAuditUp ? 200 : 503, { engine: isEngineUp, audit: isAuditUp });
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -206,6 +203,12 @@ type Passing = {
   source: Source;
   room: Room | null;
 };
+
+function say(response: ServerResponse, status: number, what: object): void {
+  const body = JSON.stringify(what);
+  response.writeHead(status, { "content-type": "application/json", "content-length": body.length });
+  response.end(body);
+}
 
 function sourceOf({ socket, headers }: IncomingMessage, principal: Principal): Source {
   return { actor: actorOf(principal), address: socket.remoteAddress ?? "", userAgent: headers["user-agent"] ?? null };

@@ -96,6 +96,7 @@ t.test("what nobody has classified, or what two readers may take differently, is
     ["GET /%62ucket/a", "InvalidBucketName"],
     ["GET /Bucket/a", "InvalidBucketName"],
     ["GET /healthz/a", "InvalidBucketName"],
+    ["GET /readyz/a", "InvalidBucketName"],
     ["GET /../a", "InvalidBucketName"],
     ["GET /bucket/a%", "InvalidURI"],
     ["GET /bucket/a%zz", "InvalidURI"],
