@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { DatabaseUnavailable } from "./db/database-unavailable.ts";
 import type { KernelParts } from "./kernel/build-kernel.ts";
+import { stateOfPart } from "./state-of-part.ts";
 
 const RESOLUTION_MS = 10;
 const WINDOW_MS = 60_000;
@@ -53,10 +54,7 @@ export class OwnHealth implements Disposable {
       bus: parts.isBusUp() ? "up" : "down",
       audit: { state: auditState(parts), ...recordPump.backlog() },
       database: await tryWrite(parts),
-      storage: await parts.pingStorage().then(
-        () => "ok" as const,
-        () => "unavailable" as const,
-      ),
+      storage: await stateOfPart(() => parts.pingStorage()),
       clockStep: this.#step === null ? null : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       nodes: fleetViews.nodeHealth(),
     };

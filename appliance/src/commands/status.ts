@@ -50,7 +50,7 @@ async function readFleet(socket: string): Promise<Fleet | null> {
     const { nodes, jobs, health } = await askCoordinator(socket, { verb: "status" }, FLEET_TIMEOUT_MS);
     return { nodes, jobs, health };
   } catch {
-    // Its own line of the table says that it is not healthy.
+    // A finding says so.
     return null;
   }
 }
@@ -58,9 +58,16 @@ async function readFleet(socket: string): Promise<Fleet | null> {
 /** A table of at most 80 columns. */
 export function renderStatus(status: ApplianceStatus): string {
   const head = `resontech appliance ${status.version} (${status.instance}) below ${status.root}\n`;
-  if (!status.running) return `${head}not running; start it with: appliance --root ${status.root} start\n`;
-  if (status.parts.length === 0) return `${head}starting\n`;
-  const rows = status.parts.map((part) => [
+  return `${head}${[...stateLines(status), ...findingLines(status)].join("\n")}\n`;
+}
+
+function stateLines({ running, root, parts, fleet }: ApplianceStatus): string[] {
+  if (!running) return [`not running; start it with: appliance --root ${root} start`];
+  return parts.length === 0 ? ["starting"] : [...partLines(parts), ...fleetLines(fleet)];
+}
+
+function partLines(parts: readonly PartStatus[]): string[] {
+  const rows = parts.map((part) => [
     part.name,
     part.isHeld ? "stopped" : part.phase,
     part.version,
@@ -71,13 +78,12 @@ export function renderStatus(status: ApplianceStatus): string {
   ]);
   const table = [["PART", "HEALTH", "VERSION", "PORT", "PID", "SINCE", "RESTARTS"], ...rows];
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = table.map((row) =>
+  return table.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join("  ")
       .trimEnd(),
   );
-  return `${head}${[...lines, ...fleetLines(status.fleet), ...findingLines(status.findings)].join("\n")}\n`;
 }
 
 function fleetLines(fleet: Fleet | null): string[] {
@@ -87,8 +93,9 @@ function fleetLines(fleet: Fleet | null): string[] {
   return ["", `nodes  ${nodes.join(" · ") || "none has joined"}`, `jobs   ${jobs.join(" · ") || "none"}`];
 }
 
-function findingLines(findings: readonly Finding[]): string[] {
-  if (findings.length === 0) return ["", "nothing is wrong"];
+function findingLines({ findings, parts }: ApplianceStatus): string[] {
+  // Of what does not run yet nobody can say so.
+  if (findings.length === 0) return parts.length === 0 ? [] : ["", "nothing is wrong"];
   return [
     "",
     ...findings.flatMap(({ severity, what, todo }) => [

@@ -45,7 +45,9 @@ export function findingsOf(facts: StatusFacts): Finding[] {
   const { parts, health, disks, certificates, logOf } = facts;
   const found = [
     ...parts.flatMap((part) => partFinding(part, logOf(part.name)) ?? []),
-    ...(health === null ? [] : [...coordinatorFindings(health), ...health.nodes.flatMap(nodeFindings)]),
+    ...(health === null
+      ? coordinatorSilence(parts, logOf)
+      : [...coordinatorFindings(health), ...health.nodes.flatMap(nodeFindings)]),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
   ];
@@ -73,6 +75,18 @@ function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, lo
         "wait; ask again in a minute",
       );
   }
+}
+
+/** A coordinator that is not healthy has a finding of its own already. */
+function coordinatorSilence(parts: readonly PartStatus[], logOf: StatusFacts["logOf"]): Finding[] {
+  if (!parts.some(({ name, phase }) => name === "coordinator" && phase === "healthy")) return [];
+  return [
+    fault(
+      "coordinator_silent",
+      "the coordinator does not say how it is: nothing is known of nodes, object store and audit log",
+      `ask again; if it lasts, look at the end of ${logOf("coordinator")}`,
+    ),
+  ];
 }
 
 function coordinatorFindings(health: CoordinatorHealth): Finding[] {

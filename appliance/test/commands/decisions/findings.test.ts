@@ -58,6 +58,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning part_not_ready", codes({ parts: [part({ phase: "starting" })] })],
     ["warning part_stopped", codes({ parts: [part({ phase: "exited", isHeld: true })] })],
     ["warning part_restarts", codes({ parts: [part({ restarts: 3, lastExit: "exit 1" })] })],
+    ["fault coordinator_silent", codes({ parts: [part({ name: "coordinator" })], health: null })],
     ["fault bus_down", inHealth({ bus: "down" })],
     ["fault storage_down", inHealth({ storage: "unavailable" })],
     ["fault audit_away", inHealth({ audit: { ...calm.audit, state: "away" } })],

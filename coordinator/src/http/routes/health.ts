@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { HealthReply, ReadyReply } from "@resontech/contracts/http-identity";
 import { Type } from "typebox";
+import { stateOfPart } from "../../state-of-part.ts";
 
-/** Resolves when the part works; a part that does not answer within the deadline is unavailable. */
+/** Resolves when the part works. */
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 
-const DEADLINE_MS = 2_000;
 const config = {
   access: { public: "the supervisor asks without a credential; nothing is told but which parts work" },
   audit: { none: "status" },
@@ -28,7 +28,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }
     async (_, reply) => {
       const entries = await Promise.all(
         Object.entries(checks).map(
-          async ([name, check]): Promise<[string, ReadyReply["parts"][string]]> => [name, await stateOf(check)],
+          async ([name, check]): Promise<[string, ReadyReply["parts"][string]]> => [name, await stateOfPart(check)],
         ),
       );
       const ready = entries.every(([, state]) => state === "ok");
@@ -49,15 +49,3 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }
     async () => app.swagger(),
   );
 };
-
-async function stateOf(check: () => Promise<unknown>): Promise<ReadyReply["parts"][string]> {
-  const late = Promise.withResolvers<"unavailable">();
-  const timer = setTimeout(() => late.resolve("unavailable"), DEADLINE_MS);
-  try {
-    return await Promise.race([check().then(() => "ok" as const), late.promise]);
-  } catch {
-    return "unavailable";
-  } finally {
-    clearTimeout(timer);
-  }
-}
