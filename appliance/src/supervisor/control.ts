@@ -16,9 +16,12 @@ export async function listenControl(path: string, answer: (request: SupervisorRe
   rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    createInterface({ input: socket }).once("line", (line) => {
-      socket.end(`${JSON.stringify(reply(line, answer))}\n`);
-    });
+    createInterface({ input: socket })
+      .once("line", (line) => {
+        socket.end(`${JSON.stringify(reply(line, answer))}\n`);
+      })
+      // readline repeats the socket's error; the listener above has answered it.
+      .on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
