@@ -8,6 +8,7 @@ const node = await TestNode.start();
 t.teardown(() => node[Symbol.asyncDispose]());
 const { peer } = node;
 const startAgent = agentStarter(node);
+const GIB = 1024 ** 3;
 const server = { kind: "server" } as const;
 
 t.test("a container whose lease runs out ends without its agent", async (t) => {
@@ -57,6 +58,37 @@ t.test("without answered beats the agent stops its work, and takes new work once
   const next = node.member("crash-2", server, []);
   peer.want(next);
   await peer.event(next.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("events with a hole as large as the disk hold up no beat, and the last word behind it counts", async (t) => {
+  peer.leaseMs = 6_000;
+  peer.beatIntervalMs = 1_000;
+  t.teardown(() => {
+    peer.leaseMs = 30_000;
+    peer.beatIntervalMs = 5_000;
+  });
+  await startAgent(t);
+  const neighbour = node.member("stubborn-5", server, []);
+  const member = node.member("hole-events", server, [], { resources: { diskBytes: 10 * GIB } });
+  peer.want(neighbour);
+  await peer.event(neighbour.member, "ready");
+  peer.want(neighbour, member);
+  await peer.event(member.member, "released", 20_000);
+  t.same(await node.store.get("out/model_out/checkpoint.pt"), "w");
+  t.notOk(peer.of(neighbour.member).some(({ kind }) => kind === "failed"));
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("a file that says to be larger than the disk it is on is none of the job's outputs", async (t) => {
+  await startAgent(t);
+  const member = node.member("hole-model", server, [], { resources: { diskBytes: 10 * GIB } });
+  peer.want(member);
+  const failed = await peer.event(member.member, "failed", 20_000);
+  t.equal(failed.reason, "output_missing");
+  await peer.event(member.member, "released");
   peer.want();
   await node.untilClean();
 });

@@ -2,7 +2,7 @@
  * Files that the job may write are a stranger's: any of them may be a link, a pipe, or gone a moment later. A member's disk is a file
  * system of its own, so a descriptor that is a regular file *on that device* is the member's own, whatever path led there.
  */
-import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, statfsSync, statSync } from "node:fs";
 
 /** A regular file of the job, open for reading; `sizeBytes` is what it had when it was opened. */
 export class JobFile implements Disposable {
@@ -14,7 +14,7 @@ export class JobFile implements Disposable {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Null when there is no such file, or it is none of the member's. */
+  /** Null when there is no such file, it is none of the member's, or it says to be larger than the member's disk. */
   static open(mountPoint: string, path: string): JobFile | null {
     let fd: number;
     try {
@@ -23,8 +23,11 @@ export class JobFile implements Disposable {
     } catch {
       return null;
     }
-    const { dev, size } = fstatSync(fd);
-    if (fstatSync(fd).isFile() && dev === statSync(mountPoint).dev) return new JobFile(fd, size);
+    const found = fstatSync(fd);
+    const { blocks, bsize } = statfsSync(mountPoint);
+    // A file with holes says any size at no cost; what it says is read, hashed and shipped.
+    const isOwn = found.isFile() && found.dev === statSync(mountPoint).dev && found.size <= blocks * bsize;
+    if (isOwn) return new JobFile(fd, found.size);
     closeSync(fd);
     return null;
   }

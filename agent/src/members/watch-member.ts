@@ -22,6 +22,8 @@ const LINGER_MS = 20_000;
 const KILL_AFTER_TERM_MS = 30_000;
 /** More than this waits in the job's own file, not in the record. */
 const MAX_PENDING = 512;
+/** Of what a runner has said that nobody had read by its end. */
+const MAX_REST_BYTES = 64 * 1024 * 1024;
 /** `metrics.jsonl` has them all; what is told live is bounded. */
 const MAX_METRICS = 100_000;
 
@@ -45,18 +47,28 @@ export async function watchMember(member: MemberContext): Promise<void> {
   }
   const { exitCode, oomKilled } = await endOf(member);
   shipper.tick(performance.now());
-  while (journal.state.eventsOffset < eventsSize(member)) {
-    const before = journal.state.eventsOffset;
-    takeEvents(member, checkpoints);
-    if (journal.state.eventsOffset === before && journal.state.pending.length < MAX_PENDING) break;
-    if (journal.state.eventsOffset === before) await sleep(LOOK_MS, undefined, { signal: abandoned });
-  }
+  await takeRest(member, checkpoints);
   await Promise.all([shipper.settle(), rounds.settle(), checkpoints.settle()]);
   // What ends because it was told to is not judged.
   if (journal.state.stop !== null) return journal.note({ phase: "draining" });
   const { desired, verdict } = journal.state;
   const failure = judgeEnd({ exitCode, oomKilled, verdict, isDiskFull: disk.isFull, limits: desired.resources });
   journal.note({ phase: "draining", failure }, failure === null ? { kind: "finished" } : { kind: "failed", ...failure });
+}
+
+/** Tells what was said up to the end; of more than is read in time the last part, for the runner's last word is in it. */
+async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): Promise<void> {
+  const { journal, abandoned } = member;
+  const size = eventsSize(member);
+  if (size - journal.state.eventsOffset > MAX_REST_BYTES) journal.note({ eventsOffset: size - MAX_REST_BYTES });
+  while (journal.state.eventsOffset < size) {
+    const before = journal.state.eventsOffset;
+    takeEvents(member, checkpoints);
+    const isHeldUp = journal.state.eventsOffset === before;
+    if (isHeldUp && journal.state.pending.length < MAX_PENDING) break;
+    // Never without a pause: beats that wait for a job's events would end every job on this node.
+    await sleep(isHeldUp ? LOOK_MS : 0, undefined, { signal: abandoned });
+  }
 }
 
 /** Tells what the runner said since; true when a round ended. */

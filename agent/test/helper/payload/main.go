@@ -78,6 +78,8 @@ func main() {
 		thief()
 	case "flood":
 		flood()
+	case "hole":
+		hole(s.Job)
 	case "crash":
 		fmt.Println("about to crash")
 		os.Exit(7)
@@ -300,6 +302,26 @@ func flood() {
 	}
 	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("w"), 0o600))
 	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// hole makes one of its files far larger than what it takes, then ends in good order; another part of the job's id says which.
+func hole(job string) {
+	const model = "/app/out/GLOBAL_MODEL.pt"
+	check(os.WriteFile(model, []byte("w"), 0o600))
+	switch strings.Split(job, "-")[1] {
+	case "events":
+		const events = "/rt/events/events.jsonl"
+		check(os.WriteFile(events, nil, 0o600))
+		check(os.Truncate(events, 9<<30))
+		f, err := os.OpenFile(events, os.O_APPEND|os.O_WRONLY, 0)
+		check(err)
+		_, err = f.WriteString("\n")
+		check(err)
+		check(f.Close())
+	case "model":
+		check(os.Truncate(model, 15<<40))
+	}
+	event(map[string]any{"kind": "finished", "modelFile": model, "modelName": "GLOBAL_MODEL.pt"})
 }
 
 func read(file string) string {
