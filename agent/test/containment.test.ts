@@ -1,6 +1,8 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { until } from "./helper/engine-process.ts";
 import { TestNode } from "./helper/test-node.ts";
@@ -155,10 +157,17 @@ t.test("a payload that just ends is told with its exit code, and its output is k
 
 t.test("links that lead out of the job's disk are not followed", async (t) => {
   const { peer } = node;
-  const member = node.member("thief-1", server, []);
+  // Of the host; whoever opens it, however shortly, lets the one through that waits at its other end.
+  const pipe = join(t.testdir({}), "pipe");
+  const waits = spawn("sh", ["-c", 'mkfifo "$1" && : > "$1"', "sh", pipe]);
+  t.teardown(() => waits.kill());
+  const member = node.member("thief-1", server, [
+    await node.input("shard", "shard.zip", zipOf([{ name: "target.txt", body: pipe }])),
+  ]);
   peer.want(member);
   t.equal((await peer.event(member.member, "failed", 60_000)).reason, "output_missing");
   await peer.event(member.member, "released");
+  t.equal(waits.exitCode, null, "nothing of the host was even opened");
   t.equal(
     peer.completed.filter((key) => key.startsWith("out/files_out/training_log")).length,
     1,

@@ -288,7 +288,8 @@ func sleepUntilTerm(s spec) {
 func thief() {
 	check(os.Symlink("/etc/shadow", "/rt/events/training_log.txt"))
 	check(os.Symlink("/", "/app/out/host"))
-	event(map[string]any{"kind": "finished", "modelFile": "/app/out/host/etc/shadow", "modelName": "GLOBAL_MODEL.pt"})
+	file := "/app/out/host" + strings.TrimSpace(read("/app/payload/target.txt"))
+	event(map[string]any{"kind": "finished", "modelFile": file, "modelName": "GLOBAL_MODEL.pt"})
 }
 
 // flood says far more than anybody can take.
