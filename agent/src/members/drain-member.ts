@@ -6,6 +6,7 @@ import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
 import { LOG_OUTPUTS, modelKeys, openInContainer } from "./server-outputs.ts";
+import { TransferProgress } from "./transfer-progress.ts";
 
 const REOPENINGS = 5;
 
@@ -13,19 +14,20 @@ export async function drainMember(member: MemberContext): Promise<void> {
   const { journal, disk } = member;
   const { desired, model, failure, stop } = journal.state;
   await new LogShipper(member).finish();
+  const progress = new TransferProgress(journal);
   const keys: string[] = [];
   if (desired.role.kind === "server") {
     for (const { path, key } of LOG_OUTPUTS) {
       using file = openInContainer(disk, path);
       if (file === null) continue;
-      await upload(member, file, key);
+      await upload(member, file, key, progress);
       keys.push(key);
     }
     if (model !== null && failure === null && stop === null) {
       using file = openInContainer(disk, model.file);
       if (file === null) throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
       for (const key of modelKeys(model.name)) {
-        await upload(member, file, key);
+        await upload(member, file, key, progress);
         keys.push(key);
       }
     }
@@ -34,10 +36,13 @@ export async function drainMember(member: MemberContext): Promise<void> {
 }
 
 /** Until it is stored or refused for good; the coordinator's deadline bounds the tries. */
-async function upload({ tools, ref, abandoned }: MemberContext, file: JobFile, key: string): Promise<void> {
+async function upload(member: MemberContext, file: JobFile, key: string, progress: TransferProgress): Promise<void> {
+  const { tools, ref, abandoned } = member;
+  const onBytes = (bytes: number): void => progress.moved("outputs", bytes);
+  const output = { fd: file.fd, sizeBytes: file.sizeBytes, key, onBytes };
   for (let opened = 1; ; opened += 1) {
     try {
-      await persist(() => tools.uploader.upload(ref, { fd: file.fd, sizeBytes: file.sizeBytes, key }, abandoned), abandoned);
+      await persist(() => tools.uploader.upload(ref, output, abandoned), abandoned);
       return;
     } catch (error) {
       if (!(error instanceof RefusedError) || ["stale_fence", "bucket_full"].includes(error.code)) throw error;

@@ -15,10 +15,7 @@ import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
 import { makeKey } from "./member-keys.ts";
 import { placeOf } from "./place-of.ts";
-
-const PROGRESS_EVERY_MS = 2_000;
-
-type Progress = (step: "image" | "inputs" | "unpack", by: number, total?: number) => void;
+import { TransferProgress } from "./transfer-progress.ts";
 
 export async function stageMember(member: MemberContext): Promise<void> {
   const { tools, journal, containerName, stopped } = member;
@@ -63,27 +60,20 @@ async function prepare(member: MemberContext): Promise<void> {
   await disk.create(resources.diskBytes, tools.config.jobUid);
   for (const part of ["job", "job/kit", "job/scripts", "job/configs", "model"])
     mkdirSync(join(folder, part), { recursive: true, mode: 0o755 });
-  let [done, toldAtMs] = [0, 0];
-  const progress: Progress = (step, by, total) => {
-    done += by;
-    const now = performance.now();
-    if (now - toldAtMs < PROGRESS_EVERY_MS) return;
-    toldAtMs = now;
-    journal.note({}, { kind: "progress", step, done, ...(total === undefined ? {} : { total }) });
-  };
+  const progress = new TransferProgress(journal);
   // All must have ended before anything is torn down.
   const results = await Promise.allSettled([pullImage(member, progress), stageInputs(member, progress), makeKit(member)]);
   for (const result of results) if (result.status === "rejected") throw result.reason;
   writeFileSync(join(folder, "job", "spec.json"), JSON.stringify(runnerSpec(member)), { mode: 0o644 });
-  journal.note({}, { kind: "staged", bytes: done });
+  journal.note({}, { kind: "staged", bytes: progress.done });
 }
 
-async function pullImage({ tools, journal, ref, stopped }: MemberContext, progress: Progress): Promise<void> {
+async function pullImage({ tools, journal, ref, stopped }: MemberContext, progress: TransferProgress): Promise<void> {
   const { containers, coordinator } = tools;
   const { image } = journal.state.desired;
   if (await whileEngineIsAway(() => containers.hasImage(image), stopped)) return;
   const login = await persist(() => coordinator.pullToken(ref), stopped);
-  await whileEngineIsAway(() => containers.pull(image, login, () => progress("image", 1), stopped), stopped).catch(
+  await whileEngineIsAway(() => containers.pull(image, login, () => progress.moved("image", 1), stopped), stopped).catch(
     (error: unknown) => {
       if (!(error instanceof PullFailedError)) throw error;
       throw new MemberFailure("image_pull_failed", `the image ${image} could not be pulled: ${error.message}`);
@@ -91,7 +81,7 @@ async function pullImage({ tools, journal, ref, stopped }: MemberContext, progre
   );
 }
 
-async function stageInputs(member: MemberContext, progress: Progress): Promise<void> {
+async function stageInputs(member: MemberContext, progress: TransferProgress): Promise<void> {
   const { tools, journal, ref, disk, stopped } = member;
   const { inputs, resources } = journal.state.desired;
   if (inputs.length === 0) return;
@@ -109,9 +99,9 @@ async function stageInputs(member: MemberContext, progress: Progress): Promise<v
         return url;
       },
     };
-    await download(source, input, file, (bytes) => progress("inputs", bytes, total), stopped);
+    await download(source, input, file, (bytes) => progress.moved("inputs", bytes, total), stopped);
     if (input.kind !== "shard") continue;
-    await unpackZip(file, disk.path("payload"), resources.diskBytes, () => progress("unpack", 0), stopped);
+    await unpackZip(file, disk.path("payload"), resources.diskBytes, () => progress.moved("unpack", 0), stopped);
     rmSync(file);
     const { jobUid } = tools.config;
     await promisify(execFile)("chown", ["-R", "-h", `${jobUid}:${jobUid}`, disk.path("payload")]);

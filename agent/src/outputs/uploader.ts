@@ -14,8 +14,16 @@ const PARALLEL = 4;
 const TRIES = 5;
 const FIRST_WAIT_MS = 200;
 
-/** `sizeBytes` of an open file from `start` (default 0), under a key. */
-export type Output = { fd: number; start?: number; sizeBytes: number; key: string; area?: "log" | "checkpoint" };
+export type Output = {
+  /** An open file, of which `sizeBytes` from `start` (default 0) are stored. */
+  fd: number;
+  start?: number;
+  sizeBytes: number;
+  key: string;
+  area?: "log" | "checkpoint";
+  /** Hears of what is on its way, and, with 0, that the file is being read for its digest: a large one takes minutes for either. */
+  onBytes?: (bytes: number) => void;
+};
 
 /** The object store did not take a part; `status` tells an outdated URL (403) from trouble. */
 class PartRefusedError extends Error {
@@ -43,8 +51,12 @@ export class Uploader {
    * @returns the upload's id, completed
    * @throws RefusedError of the coordinator, or `bucket_full`; the last part's error after five tries, or the signal's reason, at once
    */
-  async upload(member: MemberRef, { fd, start = 0, sizeBytes, key, area }: Output, signal: AbortSignal): Promise<string> {
-    const sha256 = await hashOf({ fd, start, length: sizeBytes }, signal);
+  async upload(
+    member: MemberRef,
+    { fd, start = 0, sizeBytes, key, area, onBytes = () => undefined }: Output,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const sha256 = await hashOf({ fd, start, length: sizeBytes, onBytes: () => onBytes(0) }, signal);
     const request = { ...member, key, sizeBytes, sha256, ...(area === undefined ? {} : { area }) };
     const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
     const etags: string[] = [];
@@ -55,7 +67,7 @@ export class Uploader {
         const number = next + 1;
         next = number;
         const offset = (number - 1) * partSizeBytes;
-        const part = { fd, start: start + offset, length: Math.min(partSizeBytes, sizeBytes - offset) };
+        const part = { fd, start: start + offset, length: Math.min(partSizeBytes, sizeBytes - offset), onBytes };
         const fresh = async (): Promise<string> =>
           (await abortable(this.#coordinator.outputParts(member, upload, [number]), signal)).urls[0] ?? "";
         etags[number - 1] = await this.#putPart(
@@ -93,7 +105,7 @@ export class Uploader {
   }
 }
 
-type Part = { fd: number; start: number; length: number };
+type Part = { fd: number; start: number; length: number; onBytes: (bytes: number) => void };
 
 async function putOnce(url: string, part: Part, ca: string, signal: AbortSignal): Promise<string> {
   const headers = { "content-length": part.length };
@@ -126,6 +138,11 @@ async function hashOf(part: Part, signal: AbortSignal): Promise<string> {
   return hash.digest("hex");
 }
 
-function read({ fd, start, length }: Part): NodeJS.ReadableStream | Iterable<never> {
-  return length === 0 ? [] : createReadStream("", { fd, autoClose: false, start, end: start + length - 1 });
+async function* read({ fd, start, length, onBytes }: Part): AsyncIterable<Buffer> {
+  if (length === 0) return;
+  for await (const chunk of createReadStream("", { fd, autoClose: false, start, end: start + length - 1 })) {
+    yield chunk;
+    // Asked for the next one: this one is on its way.
+    onBytes(chunk.length);
+  }
 }

@@ -1,0 +1,67 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
+import t, { type Test } from "tap";
+import { drainMember } from "../../src/members/drain-member.ts";
+import type { MemberContext } from "../../src/members/member-context.ts";
+import { MemberFilesystem } from "../../src/members/member-filesystem.ts";
+import { MemberJournal } from "../../src/members/member-journal.ts";
+import { freshState, MemberStore } from "../../src/members/member-record.ts";
+import { Uploader } from "../../src/outputs/uploader.ts";
+
+const MIB = 1024 * 1024;
+
+/** An object store that takes six megabytes a second. */
+async function slowStore(t: Test): Promise<string> {
+  const takeSlowly = async (request: IncomingMessage): Promise<void> => {
+    for await (const _ of request) await sleep(10);
+  };
+  const store = createServer((request, response) => {
+    void takeSlowly(request).then(() => response.writeHead(200, { etag: '"e"' }).end());
+  });
+  await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => store.close());
+  return `http://127.0.0.1:${(store.address() as AddressInfo).port}/part`;
+}
+
+/** A server whose container has ended and left a model of this size. */
+function drainingServer(t: Test, sizeBytes: number, uploader: Uploader): { member: MemberContext; told: () => MemberEvent[] } {
+  const store = new MemberStore(t.testdir({}), { withRoom: (write) => write() });
+  const ref = { member: "m", fence: { generation: 1, counter: 1 } };
+  const desired = { ...ref, role: { kind: "server" } } as DesiredMember;
+  const state = freshState(desired, "draining", "boot");
+  state.model = { file: "/app/out/model.pt", name: "checkpoint.pt" };
+  const journal = new MemberJournal(store, state, () => undefined);
+  const disk = new MemberFilesystem(store.directory(ref.member));
+  mkdirSync(disk.path("out"), { recursive: true });
+  writeFileSync(join(disk.path("out"), "model.pt"), Buffer.alloc(sizeBytes));
+  const abandoned = new AbortController().signal;
+  const member = { tools: { uploader }, journal, disk, ref, abandoned } as unknown as MemberContext;
+  return { member, told: () => journal.state.pending.map(({ event }) => event) };
+}
+
+t.test("while the bytes of one large output are on their way, that is told again and again", async (t) => {
+  const url = await slowStore(t);
+  const uploader = new Uploader(
+    {
+      outputOpen: async () => ({ upload: "u", partSizeBytes: 64 * MIB, urls: [url] }),
+      outputParts: async () => ({ urls: [url] }),
+      outputComplete: async () => ({ versionId: null }),
+    },
+    "",
+  );
+  const { member, told } = drainingServer(t, 48 * MIB, uploader);
+  await drainMember(member);
+  const done = told().flatMap((event) => (event.kind === "progress" && event.step === "outputs" ? [event.done] : []));
+  t.ok(done.length >= 3, `${done.length} times`);
+  t.strictSame(
+    done,
+    done.toSorted((a, b) => a - b),
+    "each time more",
+  );
+  t.ok(done.some((bytes) => bytes > 0 && bytes < 48 * MIB));
+  t.same(told().at(-1), { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
+});
