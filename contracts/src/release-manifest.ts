@@ -65,10 +65,16 @@ export const ReleaseManifest = Type.Object(
     /** Peak need of the install root's file system, data of jobs not included. */
     diskNeedBytes: Bytes,
     phases: Type.Array(Type.String({ maxLength: 64 })),
-    /** What each real engine is: name → version, licence (SPDX) and where it came from. */
+    /** What each real engine is: name → version, licence (SPDX), where it came from, and by which files of ours its source was changed. */
     engines: Type.Record(
       Type.String(),
-      Type.Object({ version: Type.String(), licence: Type.String(), source: Type.String() }, closed),
+      Type.Object(
+        {
+          ...{ version: Type.String(), licence: Type.String(), source: Type.String() },
+          patches: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+        },
+        closed,
+      ),
     ),
     tree: Type.Array(ReleaseFile),
     images: Type.Array(ReleaseImage),

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
+import { patchesOf } from "./patches.ts";
 
 /** Same bytes for the same source: no paths, no build id, no symbols, no C. */
 const REPRODUCIBLE_FLAGS = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid="];
@@ -22,7 +23,9 @@ function goEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** One Go program of a published module, built by its own `go.mod`; the module's pinned h1 sum is checked before the build. */
+/**
+ * One Go program of a published module, built by its own `go.mod`; the module's pinned h1 sum is checked before our patches are applied to it.
+ */
 export async function buildPublishedGo(cache: StepCache, pin: LockFile["go"][string], binary: string): Promise<string> {
   const { module, version, sum } = pin;
   const source = await cache.fetch(`go ${binary}`, { module, version, sum }, async (into) => {
@@ -35,7 +38,22 @@ export async function buildPublishedGo(cache: StepCache, pin: LockFile["go"][str
     await command("go", ["mod", "download"], { cwd: src, env: goEnvironment() });
   });
   const from = pin.package === module ? "." : `.${pin.package.slice(module.length)}`;
-  return await compile(cache, join(source, "src"), from, binary, { source: resultId(source) });
+  const changed = await patched(cache, source, binary);
+  return await compile(cache, join(changed, "src"), from, binary, { source: resultId(changed) });
+}
+
+/** The source with our patches in it, by their names' order; the source itself where there are none. */
+async function patched(cache: StepCache, source: string, binary: string): Promise<string> {
+  const patches = patchesOf(binary).map((file) => ({ file, text: readFileSync(file, "utf8") }));
+  if (patches.length === 0) return source;
+  const inputs = { source: resultId(source), patches: patches.map(({ text }) => text) };
+  return await cache.step(`patch ${binary}`, inputs, async (into) => {
+    const src = join(into, "src");
+    cpSync(join(source, "src"), src, { recursive: true });
+    // Not by what Git says of the tree that the cache lies in: it would leave out what that tree ignores.
+    const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(src) };
+    for (const { file } of patches) await command("git", ["apply", file], { cwd: src, env });
+  });
 }
 
 async function downloadModule(module: string, version: string, cwd: string): Promise<{ dir: string; sum: string }> {

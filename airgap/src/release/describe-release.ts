@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { ReleaseFile, ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
+import { patchesOf } from "../engines/patches.ts";
 import { readImage } from "../images/oci-image.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 
@@ -61,8 +63,13 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
 
 function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
   const engines: ReleaseManifest["engines"] = {};
-  for (const [name, pin] of Object.entries(lock.go))
-    engines[name] = { version: pin.version, licence: pin.licence, source: `go:${pin.module}` };
+  for (const [name, pin] of Object.entries(lock.go)) {
+    const patches = patchesOf(NATIVE_ENGINES[name as NativeEngine]).map((file) => basename(file));
+    engines[name] = {
+      ...{ version: pin.version, licence: pin.licence, source: `go:${pin.module}` },
+      ...(patches.length === 0 ? {} : { patches }),
+    };
+  }
   for (const [name, pin] of Object.entries(lock.npm))
     engines[name] = { version: pin.version, licence: pin.licence, source: `npm:${pin.package}` };
   for (const [name, pin] of Object.entries(lock.maven))

@@ -1,0 +1,14 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+const RECIPES = join(import.meta.dirname, "..", "..", "recipes");
+
+/** What we change in the published source of a program: files that `git apply` takes, in this order. */
+export function patchesOf(binary: string): string[] {
+  const folder = join(RECIPES, binary);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".patch"))
+    .sort()
+    .map((name) => join(folder, name));
+}
