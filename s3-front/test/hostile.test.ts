@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import type { S3Credentials } from "../../coordinator/src/storage/s3-transport.ts";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
@@ -159,6 +160,37 @@ t.test("where a site controls export, a user's key can't take a model out in any
   t.match(records[0], { actor: { sub: user.userId }, detail: { status: 403, code: "AccessDenied" } });
 });
 
+t.test("a form is an object like any other, and waits in no temporary file for its signature to be read", async (t) => {
+  const path = `/${user.bucket}/form`;
+  const type = "multipart/form-data; boundary=b";
+  const file = (bytes: number) =>
+    `--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n${"x".repeat(bytes)}\r\n--b--\r\n`;
+  const headersFor = async (keys: S3Credentials, body: string) => ({
+    ...(await signedHeaders(front, keys, "PUT", path, { "content-type": type })),
+    "content-length": String(body.length),
+  });
+  const raw = new RawConnection(front);
+  const small = file(100_000);
+  raw.socket.write(headText(`PUT ${path}`, await headersFor(user.keys, small)) + small);
+  t.match(await raw.until(/HTTP\/1\.1 \d/), /^HTTP\/1\.1 200 /);
+  raw.close();
+  t.equal((await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket, "form"] })).body.toString(), small);
+  const large = file(40 * 1024 ** 2);
+  const forged = new RawConnection(front);
+  forged.socket.write(headText(`PUT ${path}`, await headersFor({ ...user.keys, secretAccessKey: "wrong" }, large)));
+  forged.socket.write(large.slice(0, -1_000));
+  const answer = forged.until(/<\/Error>/);
+  const opened = new Set<string>();
+  for (const end = Date.now() + 1_000; Date.now() < end; await sleep(20))
+    for (const name of openFiles(front.enginePid)) opened.add(name);
+  t.same(
+    [...opened].filter((name) => /multipart/.test(name)),
+    [],
+  );
+  t.match(await answer, /SignatureDoesNotMatch/);
+  forged.close();
+});
+
 t.test("1 GiB goes in and comes out in bounded memory", async (t) => {
   const large = await front.addUser(2 * 1024 ** 3);
   const path = `/${large.bucket}/large`;
@@ -190,6 +222,16 @@ t.test("1 GiB goes in and comes out in bounded memory", async (t) => {
   const grown = peakBytes() - before;
   t.ok(grown < 96 * 1024 ** 2, `grew by ${Math.round(grown / 1024 ** 2)} MiB`);
 });
+
+function openFiles(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+}
 
 /** Highest resident set of the front's process so far. */
 function peakBytes(): number {
