@@ -5,22 +5,24 @@
  *
  * `npm run prove -- frozen-agent [RUNS]` (2 unless said; a node that comes and goes three times in ten minutes is cordoned, so that a third waits)
  */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIVENESS } from "../coordinator/src/nodes/decisions/liveness.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { isByLease, untilDead } from "./jobs/lease-death.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
-import { isRunningProcess } from "./measure/is-running-process.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const FROZEN_MS = 60_000;
 const JOB_LIMIT_MS = 300_000;
-/** KERNEL "Leases": all dead by then, counted from the last beat that was answered, which was before the freeze. */
-const DEAD_BY_S = 38;
-const LOOK_MS = 50;
+/** Six rounds of 8 s are left when the agent is frozen: no member ends by itself before its lease does. */
+const JOB = { rounds: 8, ticks: 16 };
+/** The server and two sites. */
+const MEMBERS = 3;
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const runs = Number(args[0] ?? 2);
@@ -37,15 +39,15 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         progress("waiting, so that the node does not count as one that flaps");
         await sleep(Math.max(0, earlier + LIVENESS.flapWindowMs - Date.now()));
       }
-      const job = await jobs.submit(`frozen-${run}`, { rounds: 5, ticks: 16 });
+      const job = await jobs.submit(`frozen-${run}`, JOB);
       await jobs.untilCommitted(job, 1);
       const agent = appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0;
       const members = jobs.containers();
       process.kill(agent, "SIGSTOP");
       const from = Date.now();
       const since = (): number => Math.round((Date.now() - from) / 100) / 10;
-      while (members.some(({ pid }) => isRunningProcess(pid)) && Date.now() - from < FROZEN_MS) await sleep(LOOK_MS);
-      const deadAfterS = since();
+      const node = { socket: appliance.engineSocket, agentFolder: join(appliance.root, "data", "agent") };
+      const death = await untilDead(node, members, from, FROZEN_MS);
       await jobs.until(`the fences of ${job}`, (db) => fencedOf(db, job) === members.length, FROZEN_MS);
       const fencedAfterS = since();
       await sleep(Math.max(0, from + FROZEN_MS - Date.now()));
@@ -55,7 +57,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
       const resumedAt = attempts.at(-1)?.startRound ?? 0;
       const result = {
-        deadAfterS,
+        ...death,
         fencedAfterS,
         state: task.status,
         attempt: task.detail.attempt,
@@ -65,7 +67,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       };
       results.push(result);
       progress(
-        `members dead after ${deadAfterS} s, fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
+        `lease over after ${death.leaseEndsAfterS} s, members dead after ${death.deadAfterS} s (exit codes ${death.exitCodes.join()}), fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
       );
     }
     const left = await untilNothingIsLeft(appliance);
@@ -73,7 +75,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const ok =
       results.every(
         (one) =>
-          one.deadAfterS <= DEAD_BY_S &&
+          isByLease(one, MEMBERS) &&
           one.fencedAfterS > one.deadAfterS &&
           one.state === "FINISHED" &&
           one.attempt === 2 &&

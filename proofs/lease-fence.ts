@@ -20,30 +20,32 @@ import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { isByLease, type LeaseDeath, untilDead } from "./jobs/lease-death.ts";
+import { runningMembers } from "./jobs/member-containers.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
-import { isRunningProcess } from "./measure/is-running-process.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 /** Before the other by name, so that of two equal nodes this one is taken. */
 const NODE = "a-node";
-const ROUNDS = 6;
-const TICKS = 10;
+/** Five rounds of 8 s are left after the latest cut: no member ends by itself before its lease does. */
+const ROUNDS = 7;
+const TICKS = 16;
+const CUT_WITHIN_S = 8;
+/** The server and two sites. */
+const MEMBERS = 3;
 const JOB_LIMIT_MS = 300_000;
 /** From the fence until the object store knows the upload no more. */
 const ABORT_LIMIT_MS = 10_000;
 const READY_LIMIT_MS = 60_000;
 /** KERNEL "Leases", counted from the last beat, which was before the cut. */
-const DEAD_BY_S = 38;
 const RUNS_BY_S = 45;
-const LOOK_MS = 20;
 
 type Db = ReturnType<RecordedJobs["open"]>;
-type Run = {
+type Run = LeaseDeath & {
   cutAfterCommitS: number;
-  deadAfterS: number;
   fencedAfterS: number;
   placedAfterS: number;
   /** Its last member. */
@@ -81,20 +83,21 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       await untilReady(jobs);
       const job = await jobs.submit(`fence-${run}`, { rounds: ROUNDS, ticks: TICKS });
       await jobs.untilCommitted(job, 0);
-      const waitS = random() * 8;
+      const waitS = random() * CUT_WITHIN_S;
       await sleep(waitS * 1000);
       const lost = membersOf(jobs, job);
-      if (lost.length !== 3 || lost.some(({ node_id }) => node_id !== NODE)) throw new Error(`${job} does not run on ${NODE}`);
+      if (lost.length !== MEMBERS || lost.some(({ node_id }) => node_id !== NODE))
+        throw new Error(`${job} does not run on ${NODE}`);
       const server = lost.find(({ role }) => role === "server")!;
       const upload = await openAs(second, server, jobs);
-      const processes = await containersOf(second);
+      const members = runningMembers(second.engine.socket);
 
       const from = Date.now();
       const since = (at = Date.now()): number => Math.round((at - from) / 10) / 100;
       namespace.setLink("down");
       await second.kill();
-      while (processes.some(isRunningProcess) && Date.now() - from < JOB_LIMIT_MS) await sleep(LOOK_MS);
-      const deadAfterS = since();
+      const node = { socket: second.engine.socket, agentFolder: second.config.dataDir };
+      const death = await untilDead(node, members, from, JOB_LIMIT_MS);
       await jobs.until(`the fence of ${server.id}`, (db) => fencedAt(db, server.id) !== null, JOB_LIMIT_MS);
       await jobs.until(`another attempt of ${job}`, (db) => placedAt(db, job) !== null, JOB_LIMIT_MS);
       const db = jobs.open();
@@ -107,11 +110,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const runsAfterS = since(runsAt(jobs, job));
       const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
       const resumedAt = attempts.at(-1)?.startRound ?? 0;
-      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), deadAfterS, fencedAfterS, placedAfterS, runsAfterS };
+      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), ...death, fencedAfterS, placedAfterS, runsAfterS };
       const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, overlaps, wrongModels };
       done.push({ ...times, uploadRefused, ...outcome });
       progress(
-        `${run + 1}/${runs}: dead after ${deadAfterS} s, fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
+        `${run + 1}/${runs}: lease over after ${death.leaseEndsAfterS} s, dead after ${death.deadAfterS} (exit codes ${death.exitCodes.join()}), fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
           `${task.status} on attempt ${task.detail.attempt} from round ${resumedAt}`,
       );
       namespace.setLink("up");
@@ -125,8 +128,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
-    const of = (name: "deadAfterS" | "fencedAfterS" | "placedAfterS" | "runsAfterS") => spread(done.map((run) => run[name]));
+    const of = (name: "leaseEndsAfterS" | "deadAfterS" | "fencedAfterS" | "placedAfterS" | "runsAfterS") =>
+      spread(done.map((run) => run[name]));
     const times = {
+      lease_ends_s: of("leaseEndsAfterS"),
       dead_s: of("deadAfterS"),
       fenced_s: of("fencedAfterS"),
       placed_s: of("placedAfterS"),
@@ -140,7 +145,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 
 function isGood(run: Run): boolean {
   return (
-    run.deadAfterS <= DEAD_BY_S &&
+    isByLease(run, MEMBERS) &&
     run.fencedAfterS > run.deadAfterS &&
     run.runsAfterS <= RUNS_BY_S &&
     run.uploadRefused === "404, stale_epoch" &&
@@ -171,15 +176,6 @@ function membersOf(jobs: RecordedJobs, job: string): Member[] {
   } finally {
     db.close();
   }
-}
-
-/** First processes of the containers that run on the node. */
-async function containersOf({ engine }: SecondNode): Promise<number[]> {
-  const listed = await engine.podman("ps", "--format", "{{.Pid}}");
-  return listed
-    .split("\n")
-    .filter((line) => line !== "")
-    .map(Number);
 }
 
 function fencedAt(db: Db, member: string): number | null {

@@ -1,11 +1,11 @@
 /** Jobs that keep a record of themselves, on an installed appliance: submitted by the public client, followed by rows, containers, processes. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { type LocalAppliance, repository } from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
+import { type ContainerProcess, runningMembers } from "./member-containers.ts";
 
 export type RecordedJobOptions = {
   rounds: number;
@@ -17,8 +17,6 @@ export type RecordedJobOptions = {
   /** Where its sites must run. @default the server chooses */
   workers?: readonly string[];
 };
-
-export type ContainerProcess = { name: string; pid: number };
 
 export class RecordedJobs {
   readonly #appliance: LocalAppliance;
@@ -85,14 +83,6 @@ export class RecordedJobs {
 
   /** Containers of jobs that run, of this node's own engine. */
   containers(): ContainerProcess[] {
-    const engine = ["--url", `unix://${this.#appliance.engineSocket}`];
-    const format = ["--filter", "label=tech.reson.member", "--format", "{{.Names}} {{.Pid}}"];
-    return execFileSync("podman", [...engine, "ps", ...format], { encoding: "utf8" })
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => {
-        const [name = "", pid = "0"] = line.split(" ");
-        return { name, pid: Number(pid) };
-      });
+    return runningMembers(this.#appliance.engineSocket);
   }
 }
