@@ -141,6 +141,12 @@ export class SecondNode implements AsyncDisposable {
     ];
   }
 
+  /** It lets go of what it had once it has come back. @returns what is left after that */
+  async untilNothingIsLeft(timeoutMs = 60_000): Promise<string[]> {
+    for (const from = Date.now(); Date.now() - from < timeoutMs && (await this.leftovers()).length > 0; ) await sleep(500);
+    return await this.leftovers();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.engine.stop();

@@ -12,9 +12,11 @@ import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { doublesOf } from "./jobs/doubles.ts";
 import { isByLease, untilDead } from "./jobs/lease-death.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { LivingContainers } from "./measure/living-containers.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const FROZEN_MS = 60_000;
@@ -30,6 +32,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("frozen"));
   const api = new Api(appliance);
+  await using living = new LivingContainers();
   const results = [];
   const returnedBefore: number[] = [];
   try {
@@ -62,6 +65,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         state: task.status,
         attempt: task.detail.attempt,
         resumedAt,
+        doubles: doublesOf(jobs, job, await living.seen()),
         overlaps,
         wrongModels,
       };
@@ -80,6 +84,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
           one.state === "FINISHED" &&
           one.attempt === 2 &&
           one.resumedAt >= 2 &&
+          one.doubles.length === 0 &&
           one.overlaps.length === 0 &&
           one.wrongModels.length === 0,
       ) &&

@@ -15,8 +15,10 @@ import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
+import { doublesOf } from "./jobs/doubles.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { LivingContainers } from "./measure/living-containers.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -40,6 +42,7 @@ type Kill = {
   attempts: number;
   resumedAt: number;
   seconds: number;
+  doubles: string[];
   overlaps: string[];
   wrongModels: string[];
 };
@@ -55,6 +58,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("kills"));
   const api = new Api(appliance);
+  await using living = new LivingContainers();
   try {
     progress("two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well");
     let calmMs = Number.NaN;
@@ -87,6 +91,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
           attempts: attempts.length,
           resumedAt,
           seconds: seconds(from),
+          doubles: doublesOf(jobs, id, await living.seen()),
           overlaps,
           wrongModels,
         };
@@ -104,8 +109,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       ...temporaryFiles(appliance),
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const isGood = ({ state, overlaps, wrongModels }: Kill) =>
-      state === "FINISHED" && overlaps.length === 0 && wrongModels.length === 0;
+    const isGood = ({ state, doubles, overlaps, wrongModels }: Kill) =>
+      state === "FINISHED" && doubles.length === 0 && overlaps.length === 0 && wrongModels.length === 0;
     const ok = kills.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
     const byTarget = Object.fromEntries(
       targets.map((target) => [

@@ -22,8 +22,10 @@ import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { isByLease, type LeaseDeath, untilDead } from "./jobs/lease-death.ts";
 import { runningMembers } from "./jobs/member-containers.ts";
+import { doublesOf } from "./jobs/doubles.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { LivingContainers } from "./measure/living-containers.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -55,6 +57,7 @@ type Run = LeaseDeath & {
   attempt: number;
   committed: number;
   resumedAt: number;
+  doubles: string[];
   overlaps: string[];
   wrongModels: string[];
 };
@@ -77,6 +80,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   });
   const jobs = await RecordedJobs.open(appliance, installed.folder("fence"));
   const api = new Api(appliance);
+  await using living = new LivingContainers();
   const done: Run[] = [];
   try {
     for (let run = 0; run < runs; run += 1) {
@@ -109,9 +113,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const task = await api.untilEnded(job, JOB_LIMIT_MS);
       const runsAfterS = since(runsAt(jobs, job));
       const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
+      const doubles = doublesOf(jobs, job, await living.seen());
       const resumedAt = attempts.at(-1)?.startRound ?? 0;
       const times = { cutAfterCommitS: Number(waitS.toFixed(2)), ...death, fencedAfterS, placedAfterS, runsAfterS };
-      const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, overlaps, wrongModels };
+      const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, doubles, overlaps, wrongModels };
       done.push({ ...times, uploadRefused, ...outcome });
       progress(
         `${run + 1}/${runs}: lease over after ${death.leaseEndsAfterS} s, dead after ${death.deadAfterS} (exit codes ${death.exitCodes.join()}), fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
@@ -123,7 +128,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
     const left = [
       ...(await untilNothingIsLeft(appliance)),
-      ...(await nothingLeftOn(second)),
+      ...(await second.untilNothingIsLeft()),
       ...(await openUploads(jobs.workstation)),
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
@@ -153,6 +158,7 @@ function isGood(run: Run): boolean {
     run.attempt === 2 &&
     run.resumedAt === run.committed + 1 &&
     run.resumedAt > 0 &&
+    run.doubles.length === 0 &&
     run.overlaps.length === 0 &&
     run.wrongModels.length === 0
   );
@@ -264,10 +270,4 @@ async function put(url: string, ca: Buffer): Promise<number> {
   sent.on("error", reject);
   sent.end(CONTENT);
   return await promise;
-}
-
-/** The node has come back and lets go of what it had. */
-async function nothingLeftOn(second: SecondNode): Promise<string[]> {
-  for (const from = Date.now(); Date.now() - from < READY_LIMIT_MS && (await second.leftovers()).length > 0; ) await sleep(500);
-  return await second.leftovers();
 }

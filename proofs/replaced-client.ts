@@ -12,9 +12,14 @@ import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
+import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { doublesOf } from "./jobs/doubles.ts";
+import { isByLease, untilDead } from "./jobs/lease-death.ts";
+import { runningMembers } from "./jobs/member-containers.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { LivingContainers } from "./measure/living-containers.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const HOME = "proof-node";
@@ -37,6 +42,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: 1, folder });
   const jobs = await RecordedJobs.open(appliance, installed.folder("replaced"));
   const api = new Api(appliance);
+  await using living = new LivingContainers();
   try {
     await jobs.until("both nodes ready", (db) => readyWorkers(db) === 4, READY_LIMIT_MS);
     const blocker = await jobs.submit("blocker", BLOCKER);
@@ -48,34 +54,58 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     progress(`${lost} runs on ${NODE}; the other job's end gives a worker of ${HOME} back`);
     await api.untilEnded(blocker, JOB_LIMIT_MS);
 
+    const node = { socket: second.engine.socket, agentFolder: second.config.dataDir };
+    const cutOff = runningMembers(node.socket);
     const from = Date.now();
     progress(`${NODE} is killed and cut off`);
     namespace.setLink("down");
     await second.kill();
+    const death = await untilDead(node, cutOff, from, JOB_LIMIT_MS);
     await jobs.until(`${lost} on ${HOME}`, () => sitesOn(jobs, job, HOME).includes(lost), JOB_LIMIT_MS);
     const replacedAfterS = (Date.now() - from) / 1000;
     progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
     const task = await api.untilEnded(job, JOB_LIMIT_MS);
     const { instances, overlaps, wrongModels, attempts } = readRecord(appliance, job);
     const ofLost = instances.filter(({ site }) => site === lost);
+    const doubles = doublesOf(jobs, job, await living.seen());
     const rounds = ofLost.map((instance) => instance.rounds);
     namespace.setLink("up");
     await second.rejoin();
     await sleep(1_000);
-    const left = await untilNothingIsLeft(appliance);
+    const left = [
+      ...(await untilNothingIsLeft(appliance)),
+      ...(await second.untilNothingIsLeft()),
+      ...(await openUploads(jobs.workstation)),
+    ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok =
       task.status === "FINISHED" &&
       attempts.length === 1 &&
       ofLost.length === 2 &&
       (rounds[1]?.length ?? 0) > 0 &&
+      // One site of three: the others' quorum goes on meanwhile, so that nothing but its lease ends it.
+      isByLease(death, 1) &&
+      replacedAfterS > death.deadAfterS &&
+      doubles.length === 0 &&
       overlaps.length === 0 &&
       wrongModels.length === 0 &&
       left.length === 0 &&
       audit["SIGNATURE"] === "PASS" &&
       audit["INTEGRITY"] === "PASS";
     const figures = { state: task.status, attempts: attempts.length, lost, replaced_after_s: Number(replacedAfterS.toFixed(1)) };
-    return { ok, figures: { ...figures, rounds_of_its_processes: rounds, overlaps, wrong_models: wrongModels, left, audit } };
+    return {
+      ok,
+      figures: {
+        ...figures,
+        ...death,
+        rounds_of_its_processes: rounds,
+        doubles,
+        overlaps,
+        wrong_models: wrongModels,
+        left,
+        audit,
+      },
+    };
   } finally {
     api.close();
   }

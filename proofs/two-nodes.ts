@@ -17,6 +17,8 @@ import type { JobOutcome } from "../dev/workstation.ts";
 import { Api } from "./appliance/api.ts";
 import { readJobTimes } from "./appliance/job-times.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { doublesOf } from "./jobs/doubles.ts";
+import { LivingContainers } from "./measure/living-containers.ts";
 import { quantile } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -43,6 +45,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const folder = installed.folder("node");
   await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: 1, folder });
   const api = new Api(appliance);
+  await using living = new LivingContainers();
   try {
     const database = join(appliance.root, "data", "coordinator", "coordinator.db");
     await untilReady(database);
@@ -111,6 +114,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       return site !== undefined && site.dialled > ports.length && site.connected.join() === allowed.join();
     });
 
+    const seen = await living.seen();
+    const rows = { open: () => new Database(database, { readonly: true }) };
+    const doubles = [one.job.id, two.job.id, killed, String(last["id"])].flatMap((job) => doublesOf(rows, job, seen));
     await untilNothingIsLeft(appliance);
     const left = [...leftovers(appliance), ...(await second.leftovers())];
     return {
@@ -126,6 +132,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         last["state"] === "FINISHED" &&
         isSpread(dialled) &&
         isClosed &&
+        doubles.length === 0 &&
         left.length === 0,
       figures: {
         one_node: figuresOf(one),
@@ -138,6 +145,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
           ...placementOf(database, killed),
         },
         way_out: { state: last["state"], bridge: dialled.bridge, ports: ports.length, by_node: byNode },
+        doubles,
         left,
       },
     };

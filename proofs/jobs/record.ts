@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { overlapsOf } from "../measure/overlaps.ts";
 
 type Tick = { site: string; instance: string; at: number; round: number; seen: number };
 
@@ -44,7 +45,7 @@ export function readRecord(appliance: LocalAppliance, job: string): Record {
     );
     return {
       instances,
-      overlaps: overlapsOf(instances),
+      overlaps: overlapsOf(instances.map(({ site, instance, from, until }) => ({ place: site, name: instance, from, until }))),
       wrongModels: [
         ...new Set(
           ticks
@@ -57,16 +58,4 @@ export function readRecord(appliance: LocalAppliance, job: string): Record {
   } finally {
     db.close();
   }
-}
-
-function overlapsOf(instances: readonly Instance[]): string[] {
-  return [...Map.groupBy(instances, ({ site }) => site)].flatMap(([site, of]) => {
-    const inOrder = of.toSorted((a, b) => a.from - b.from);
-    return inOrder.flatMap((one, at) => {
-      const before = inOrder[at - 1];
-      return before !== undefined && one.from <= before.until
-        ? [`${site}: ${one.instance} began ${(before.until - one.from).toFixed(2)} s before ${before.instance} was last seen`]
-        : [];
-    });
-  });
 }
