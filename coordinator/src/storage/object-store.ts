@@ -1,6 +1,6 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
 import type { StoredVersion } from "./decisions/collectable.ts";
-import { childNodes, childText, escapeXml, parseDocument } from "./decisions/s3-xml.ts";
+import { childNodes, childText, escapeXml, parseDocument, type XmlNode } from "./decisions/s3-xml.ts";
 import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-transport.ts";
 
 /** One version of one object. `etag` has no quotes. */
@@ -49,13 +49,24 @@ export class TooManyObjectsError extends Error {
   }
 }
 
-const PAGE = "1000";
+/** One version in a listing. */
+type Listed = { version: ObjectVersion } & Pick<StoredVersion, "isLatest" | "isMarker" | "modifiedAt">;
+/** Without `versionId` the key itself, with it what follows that version. */
+type VersionMarker = { key: string; versionId: string };
+/** `cut` is the last entry of a page that others follow; it has no version when it is a folder. */
+type VersionPage = { listed: Listed[]; cut: VersionMarker | null };
+
+/** The engine's largest. */
+const PAGE_ENTRIES = 1000;
 
 export class S3ObjectStore implements ObjectStore {
   readonly #s3: S3Transport;
+  readonly #pageEntries: string;
 
-  constructor(transport: S3Transport) {
+  /** @param pageEntries most entries of one page of a listing, from 2 */
+  constructor(transport: S3Transport, pageEntries = PAGE_ENTRIES) {
     this.#s3 = transport;
+    this.#pageEntries = String(pageEntries);
   }
 
   async ensureBucket(bucket: string): Promise<void> {
@@ -80,8 +91,8 @@ export class S3ObjectStore implements ObjectStore {
   async list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]> {
     const found: ObjectVersion[] = [];
     for await (const page of this.#versionPages(bucket, prefix)) {
-      for (const version of page) {
-        if (version.isLatest) found.push(version.version);
+      for (const { version, isLatest, isMarker } of page) {
+        if (isLatest && !isMarker) found.push(version);
         if (found.length > limit) throw new TooManyObjectsError(limit);
       }
     }
@@ -89,18 +100,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async *versions(bucket: string): AsyncGenerator<StoredVersion[]> {
-    for await (const page of this.#versionDocuments(bucket, "")) {
-      const read = (name: string, isMarker: boolean): StoredVersion[] =>
-        childNodes(page, name).map((node) => ({
-          ...versionOf(node),
-          ...{
-            isMarker,
-            isLatest: childText(node, "IsLatest") === "true",
-            modifiedAt: Date.parse(childText(node, "LastModified")),
-          },
-        }));
-      yield [...read("Version", false), ...read("DeleteMarker", true)];
-    }
+    for await (const page of this.#versionPages(bucket, ""))
+      yield page.map(({ version, ...state }) => ({ ...version, ...state }));
   }
 
   async usage(bucket: string): Promise<BucketUsage> {
@@ -109,9 +110,9 @@ export class S3ObjectStore implements ObjectStore {
     // Uploads first: one that is completed in between is then counted twice, never not at all. The S3 front relies on it.
     for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
     for await (const page of this.#versionPages(bucket, "")) {
-      for (const { version, isLatest } of page) {
+      for (const { version, isLatest, isMarker } of page) {
         usedBytes += version.sizeBytes;
-        if (isLatest) objects += 1;
+        if (isLatest && !isMarker) objects += 1;
       }
     }
     return { usedBytes, objects };
@@ -233,7 +234,7 @@ export class S3ObjectStore implements ObjectStore {
       const { body } = await this.#s3.send({
         method: "GET",
         path: [bucket],
-        query: { uploads: "", prefix, "max-uploads": PAGE, ...marker },
+        query: { uploads: "", prefix, "max-uploads": this.#pageEntries, ...marker },
       });
       const result = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
       for (const upload of childNodes(result, "Upload")) {
@@ -251,28 +252,53 @@ export class S3ObjectStore implements ObjectStore {
     await this.#s3.send({ method: "GET", path: [] });
   }
 
-  async *#versionPages(bucket: string, prefix: string): AsyncGenerator<{ version: ObjectVersion; isLatest: boolean }[]> {
-    for await (const page of this.#versionDocuments(bucket, prefix))
-      yield childNodes(page, "Version").map((node) => ({
-        isLatest: childText(node, "IsLatest") === "true",
-        version: versionOf(node),
-      }));
+  /**
+   * Every version and delete marker once, by key. A key that a page cuts off is left to the next page, which begins with it: the engine's
+   * own markers (versitygw 1.8.0) name a current version and a folder again, after a folder also what comes before it, and nothing at all
+   * after a version that has gone.
+   */
+  async *#versionPages(bucket: string, prefix: string): AsyncGenerator<Listed[]> {
+    let from: VersionMarker | null = { key: "", versionId: "" };
+    while (from !== null) {
+      const { listed, cut }: VersionPage = await this.#versionPage(bucket, prefix, from);
+      const whole = listed.filter(({ version }) => version.key !== cut?.key);
+      yield whole.length > 0 ? whole : listed;
+      if (cut === null) from = null;
+      // A folder has one version: its entry is whole, and this is behind it.
+      else if (cut.versionId === "") from = { key: `${cut.key}/`, versionId: "" };
+      // A key of more versions than a page holds comes in parts.
+      else from = whole.length > 0 ? { key: cut.key, versionId: "" } : cut;
+    }
   }
 
-  async *#versionDocuments(bucket: string, prefix: string): AsyncGenerator<ReturnType<typeof parseDocument>> {
-    let marker: Record<string, string> | null = {};
-    while (marker !== null) {
-      const { body } = await this.#s3.send({
-        method: "GET",
-        path: [bucket],
-        query: { versions: "", prefix, "max-keys": PAGE, ...marker },
-      });
-      const result = parseDocument(body.toString("utf8"), "ListVersionsResult");
-      yield result;
-      marker =
+  async #versionPage(bucket: string, prefix: string, from: VersionMarker): Promise<VersionPage> {
+    const markers = { "key-marker": from.key, "version-id-marker": from.versionId };
+    const { body } = await this.#s3.send({
+      method: "GET",
+      path: [bucket],
+      query: { versions: "", prefix, "max-keys": this.#pageEntries, ...markers },
+    });
+    if (from.versionId !== "") await this.#checkIsThere(bucket, from);
+    const result = parseDocument(body.toString("utf8"), "ListVersionsResult");
+    const read = (name: string, isMarker: boolean): Listed[] => childNodes(result, name).map((node) => listedOf(node, isMarker));
+    return {
+      listed: [...read("Version", false), ...read("DeleteMarker", true)],
+      cut:
         childText(result, "IsTruncated") === "true"
-          ? { "key-marker": childText(result, "NextKeyMarker"), "version-id-marker": childText(result, "NextVersionIdMarker") }
-          : null;
+          ? { key: childText(result, "NextKeyMarker"), versionId: childText(result, "NextVersionIdMarker") }
+          : null,
+    };
+  }
+
+  /** @throws S3UnavailableError for a version that has gone: a page after it says nothing of what is there */
+  async #checkIsThere(bucket: string, { key, versionId }: VersionMarker): Promise<void> {
+    try {
+      await this.#s3.send({ method: "HEAD", path: [bucket, key], query: { versionId } });
+    } catch (error) {
+      if (!(error instanceof S3ResponseError)) throw error;
+      // 405 is a delete marker.
+      if (error.status === 404) throw new S3UnavailableError("a version went while its key was listed", { cause: error });
+      if (error.status !== 405) throw error;
     }
   }
 
@@ -281,7 +307,7 @@ export class S3ObjectStore implements ObjectStore {
     let marker: string | null = "0";
     try {
       while (marker !== null) {
-        const query: Record<string, string> = { uploadId, "max-parts": PAGE, "part-number-marker": marker };
+        const query: Record<string, string> = { uploadId, "max-parts": this.#pageEntries, "part-number-marker": marker };
         const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
         const result = parseDocument(body.toString("utf8"), "ListPartsResult");
         for (const part of childNodes(result, "Part")) bytes += Number(childText(part, "Size"));
@@ -297,12 +323,15 @@ export class S3ObjectStore implements ObjectStore {
 }
 
 /** A delete marker has neither size nor ETag. */
-function versionOf(node: Parameters<typeof childText>[0]): ObjectVersion {
+function listedOf(node: XmlNode, isMarker: boolean): Listed {
   return {
-    key: childText(node, "Key"),
-    versionId: childText(node, "VersionId"),
-    sizeBytes: Number(childText(node, "Size")),
-    etag: unquote(childText(node, "ETag")),
+    version: {
+      key: childText(node, "Key"),
+      versionId: childText(node, "VersionId"),
+      sizeBytes: Number(childText(node, "Size")),
+      etag: unquote(childText(node, "ETag")),
+    },
+    ...{ isMarker, isLatest: childText(node, "IsLatest") === "true", modifiedAt: Date.parse(childText(node, "LastModified")) },
   };
 }
 

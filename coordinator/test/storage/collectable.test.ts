@@ -29,3 +29,12 @@ t.test("a deleted object goes whole, its marker last; while a job reads it the m
   t.same(ids(versions, [{ key: "a", versionId: "v1" }]), []);
   t.same(ids([{ ...versions[0]! }, { ...versions[1]!, modifiedAt: NOW }]), [], "just deleted: it can be brought back");
 });
+
+t.test("a current object stays, also when a listing names it twice or again among the old ones", async (t) => {
+  const current = version("a", "v1", 0, { isLatest: true });
+  t.same(ids([current, { ...current }]), []);
+  t.same(ids([{ ...current, isLatest: false }, current]), [], "a write came between");
+  t.same(ids([current, version("a", "v2", 10, { isLatest: true })]), []);
+  const marker = version("b", "m", 0, { isLatest: true, isMarker: true, sizeBytes: 0 });
+  t.same(ids([marker, { ...marker }]), ["m"], "a marker goes, once");
+});

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
+import type { StoredVersion } from "../../src/storage/decisions/collectable.ts";
 import { S3ObjectStore, TooManyObjectsError } from "../../src/storage/object-store.ts";
 import { S3ResponseError, S3Transport, S3UnavailableError } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
@@ -100,6 +101,55 @@ t.test("a key pair enters by the policy alone, can't touch versions or the platf
   await users.remove(pair.accessKeyId);
   await users.remove(pair.accessKeyId);
   await t.rejects(own.list(bucket, "", 1000), { name: "S3ResponseError", status: 403 });
+});
+
+/** A store whose listings come in pages of `entries`. */
+const inPagesOf = (entries: number) => new S3ObjectStore(engine.transport, entries);
+const keysOf = (listed: readonly { key: string }[]) => listed.map(({ key }) => key);
+
+t.test("a listing of many pages names every version once, wherever a page ends", async (t) => {
+  const many = "alice-pages";
+  await store.ensureBucket(many);
+  const kept: string[] = [];
+  for (const key of ["a", "b", "b", "b", "c", "d", "e-f", "e/", "e/g", "h/", "i", "i"]) {
+    const { versionId } = await store.put(many, key, key.endsWith("/") ? "" : "x", "text/plain");
+    kept.push(`${key} ${versionId}`);
+  }
+  for (const key of ["c", "d", "d"]) await store.remove(many, key);
+  kept.sort();
+  const current = ["a", "b", "e-f", "e/", "e/g", "h/", "i"];
+  // All sizes, so that each entry is the last of a page once: a current version, an old one, a delete marker, a folder.
+  for (let entries = 2; entries <= 16; entries++) {
+    const paged = inPagesOf(entries);
+    const listed: StoredVersion[] = [];
+    for await (const page of paged.versions(many)) listed.push(...page);
+    const objects = listed.filter(({ isMarker }) => !isMarker).map(({ key, versionId }) => `${key} ${versionId}`);
+    t.same(objects.sort(), kept, `${entries} a page`);
+    t.same(keysOf(listed.filter(({ isMarker }) => isMarker)), ["c", "d", "d"], `${entries} a page`);
+    t.same(keysOf(await paged.list(many, "", current.length)), current, `${entries} a page`);
+    t.same(keysOf(await paged.list(many, "e", 3)), ["e-f", "e/", "e/g"], `${entries} a page`);
+    t.same(await paged.usage(many), { usedBytes: 10, objects: current.length }, `${entries} a page`);
+  }
+});
+
+t.test("what goes while it is listed takes nothing else out of the listing", async (t) => {
+  const going = "alice-going";
+  await store.ensureBucket(going);
+  const put = async (key: string) => ({ key, versionId: (await store.put(going, key, "x", "text/plain")).versionId });
+  for (const key of ["a", "b"]) await put(key);
+  const cut = await put("c");
+  for (const key of ["d", "d"]) await put(key);
+  const middle = await put("d");
+  await put("d");
+  const next = async (pages: AsyncGenerator<StoredVersion[]>) => keysOf((await pages.next()).value ?? []);
+  const pages = inPagesOf(3).versions(going);
+  t.same(await next(pages), ["a", "b"]);
+  await store.remove(going, cut.key, cut.versionId);
+  t.same(await next(pages), ["d", "d", "d"]);
+  const parts = inPagesOf(2).versions(going);
+  for (const keys of [["a"], ["b"], ["d", "d"]]) t.same(await next(parts), keys);
+  await store.remove(going, middle.key, middle.versionId);
+  await t.rejects(parts.next(), S3UnavailableError, "the rest of d can't be told");
 });
 
 t.test("objects are listed while others remove them", async (t) => {

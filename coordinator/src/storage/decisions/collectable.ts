@@ -27,20 +27,29 @@ export function collectable(
   now: number,
 ): StoredVersion[] {
   const isNeeded = new Set(needed.map(({ key, versionId }) => refOf(key, versionId)));
-  return [...Map.groupBy(versions, ({ key }) => key).values()].flatMap((ofKey) => {
+  return [...Map.groupBy(once(versions), ({ key }) => key).values()].flatMap((ofKey) => {
     const newestFirst = ofKey.toSorted((a, b) => Number(b.isLatest) - Number(a.isLatest) || b.modifiedAt - a.modifiedAt);
     const old = newestFirst.filter((version, at) => {
       const successor = newestFirst[at - 1];
+      if (version.isLatest || successor === undefined || isNeeded.has(refOf(version.key, version.versionId))) return false;
       // It was current until the next newer one came.
-      return (
-        successor !== undefined && now - successor.modifiedAt >= keptMs && !isNeeded.has(refOf(version.key, version.versionId))
-      );
+      return now - successor.modifiedAt >= keptMs;
     });
     const [latest] = newestFirst;
     const hidesNothing = latest?.isMarker === true && old.length === newestFirst.length - 1 && now - latest.modifiedAt >= keptMs;
     // The marker goes last: without it the newest version that is still there would be current again.
     return hidesNothing ? [...old, latest] : old;
   });
+}
+
+/** A listing that a write crosses may name the current version among the old ones as well. */
+function once(versions: readonly StoredVersion[]): StoredVersion[] {
+  const kept = new Map<string, StoredVersion>();
+  for (const version of versions) {
+    const ref = refOf(version.key, version.versionId);
+    if (version.isLatest || !kept.has(ref)) kept.set(ref, version);
+  }
+  return [...kept.values()];
 }
 
 function refOf(key: string, versionId: string): string {
