@@ -7,7 +7,7 @@ import { exportAudit } from "./commands/audit-export.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
-import { announceStop, endStop, requireParts, startParts, stopParts } from "./commands/planned-stop.ts";
+import { announceStop, endStop, requireParts, startHeldParts, startParts, stopParts } from "./commands/planned-stop.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
@@ -61,8 +61,9 @@ program
   .option("--no-wait", "do not wait for health")
   .action(async (parts: string[], options: { wait: boolean }) => {
     const context = openContext(root());
-    if (parts.length === 0) await startDetached(root());
-    else {
+    if (parts.length === 0) {
+      if (!(await startHeldParts(context))) await startDetached(root());
+    } else {
       await requireParts(context, parts);
       await startParts(context, parts);
     }
@@ -99,7 +100,7 @@ program
   .action(async (parts: string[]) => {
     const context = openContext(root());
     if (parts.length > 0) await requireParts(context, parts);
-    await announceStop(context, MAX_MAINTENANCE_S, say);
+    const isAnnounced = await announceStop(context, MAX_MAINTENANCE_S, say);
     if (parts.length === 0) {
       await stopAndWait(root(), STOP_TIMEOUT_MS);
       await startDetached(root());
@@ -108,7 +109,7 @@ program
       await startParts(context, parts);
     }
     await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
-    await endStop(context);
+    if (isAnnounced) await endStop(context);
   });
 
 program

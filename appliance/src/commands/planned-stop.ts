@@ -62,6 +62,19 @@ export async function startParts(context: PartContext, parts: readonly string[])
   await ask(context, { verb: "start", parts });
 }
 
+/**
+ * Starts every part that was stopped by name.
+ *
+ * @returns false when no supervisor runs
+ */
+export async function startHeldParts({ layout }: PartContext): Promise<boolean> {
+  const socket = layout.run("supervisor.sock");
+  const reply = await askSupervisor(socket, { verb: "status" });
+  if (reply === null) return false;
+  const parts = reply.parts.filter(({ isHeld }) => isHeld).map(({ name }) => name);
+  return (await askSupervisor(socket, { verb: "start", parts })) !== null;
+}
+
 /** @throws PartsError for a name that is no part of this appliance */
 export async function requireParts(context: PartContext, parts: readonly string[]): Promise<void> {
   const known = (await ask(context, { verb: "status" })).parts.map(({ name }) => name);
