@@ -9,10 +9,9 @@ import { renderCredentials } from "./credentials.ts";
 const JOIN_TOKEN_TTL_S = 3600;
 const MAX_POLICY_BYTES = 64 * 1024;
 
-/** Asks for the local agent's join token unless it has joined already; the agent waits for the file. */
+/** Asks for the local agent's join token until it has joined: one that an earlier start left may be used up or too old. */
 export async function ensureJoinToken({ config, layout }: PartContext): Promise<void> {
-  if (config.agent === null || existsSync(layout.data("agent", "node.crt")) || existsSync(layout.data("agent", "join-token")))
-    return;
+  if (config.agent === null || existsSync(layout.data("agent", "node.crt"))) return;
   const { token } = await askCoordinator(layout.run("coordinator", "control"), {
     verb: "join-token",
     node: config.agent.node,
