@@ -3,33 +3,39 @@ import { request as httpRequest } from "node:http";
 import { request } from "node:https";
 import { connect } from "node:net";
 
-/** True when something accepts on the address. */
-export async function acceptsTcp(host: string, port: number): Promise<boolean> {
+/** To be accepted proves no life: the kernel does it for a program that is stopped as well. */
+const ANSWER_MS = 2_000;
+
+/** The first bytes that the program at the address says, to `question` or by itself; null when none came. */
+export async function firstBytes(host: string, port: number, question?: Uint8Array): Promise<Buffer | null> {
   return await new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 2_000 });
-    const give = (value: boolean): void => {
+    const socket = connect({ host, port, timeout: ANSWER_MS });
+    const give = (value: Buffer | null): void => {
       socket.destroy();
       resolve(value);
     };
     socket
-      .once("connect", () => give(true))
-      .once("error", () => give(false))
-      .once("timeout", () => give(false));
+      .once("data", give)
+      .once("close", () => give(null))
+      .once("error", () => give(null))
+      .once("timeout", () => give(null));
+    if (question !== undefined) socket.write(question);
   });
 }
 
-/** True when something accepts on the Unix socket. */
-export async function acceptsUnix(path: string): Promise<boolean> {
+/** True when the program behind the Unix socket ends its side of a connection once we have ended ours. */
+export async function hangsUp(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
-    const socket = connect({ path, timeout: 2_000 });
+    const socket = connect({ path, timeout: ANSWER_MS });
     const give = (value: boolean): void => {
       socket.destroy();
       resolve(value);
     };
     socket
-      .once("connect", () => give(true))
+      .once("end", () => give(true))
       .once("error", () => give(false))
       .once("timeout", () => give(false));
+    socket.resume().end();
   });
 }
 

@@ -7,7 +7,7 @@ import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
 import { containerName, type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
 import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
-import { acceptsTcp, httpsStatus } from "./health.ts";
+import { firstBytes, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
 import { endLeftover, type StopSignal } from "./process-identity.ts";
 import { pullImage, type RegistryLogin } from "./pull-image.ts";
@@ -15,6 +15,8 @@ import { pullImage, type RegistryLogin } from "./pull-image.ts";
 type Container = { engine: Docker; login: (repository: string) => Promise<RegistryLogin> };
 
 const MIB = 1024 * 1024;
+/** Length and code of `SSLRequest`: https://www.postgresql.org/docs/15/protocol-message-formats.html */
+const POSTGRES_SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /** Whole `JAVA_OPTS`: Keycloak's defaults choose G1, and a second collector beside it stops the JVM. */
 function javaOptions(archive: string): string {
@@ -85,7 +87,8 @@ export function postgresPart(context: PartContext, container: Container): Part {
     stopSignal: "SIGINT",
     startTimeoutMs: 120_000,
     stopGraceMs: 30_000,
-    isHealthy: () => acceptsTcp("127.0.0.1", port),
+    // `S` or `N`: whether it speaks TLS; who asks for nothing more leaves no line in its log.
+    isHealthy: async () => /^[SN]/.test((await firstBytes("127.0.0.1", port, POSTGRES_SSL_REQUEST))?.toString() ?? ""),
     build: () => {
       return {
         user: `${uid}:${uid}`,

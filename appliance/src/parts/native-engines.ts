@@ -1,6 +1,6 @@
 /** NATS, S3 and the registry: static programs of the release, each under its own numeric user. */
 import { readFileSync } from "node:fs";
-import { acceptsTcp, httpsStatus, unixHttpStatus } from "./health.ts";
+import { firstBytes, httpsStatus, unixHttpStatus } from "./health.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -17,7 +17,8 @@ export function natsPart(context: PartContext): Part {
     args: ["--config", layout.secrets("nats", "nats.conf")],
     port: config.ports.nats,
     version: engineVersion(context, "nats"),
-    isHealthy: () => acceptsTcp(config.address, config.ports.nats),
+    // Its greeting, before TLS begins.
+    isHealthy: async () => (await firstBytes(config.address, config.ports.nats))?.toString().startsWith("INFO ") === true,
   });
 }
 

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { chownSync, chmodSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { containerEngineParts, type PartContext } from "./context.ts";
-import { acceptsUnix, httpsStatus } from "./health.ts";
+import { hangsUp, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -36,7 +36,7 @@ export function auditdPart(context: PartContext): Part {
       }
     },
     isHealthy: async () =>
-      (await Promise.all(PRODUCER_NAMES.map((producer) => acceptsUnix(layout.run("audit", producer, "sock"))))).every(Boolean),
+      (await Promise.all(PRODUCER_NAMES.map((producer) => hangsUp(layout.run("audit", producer, "sock"))))).every(Boolean),
   });
 }
 

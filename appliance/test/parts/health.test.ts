@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { AuditdFixture } from "../../../audit/test/helper.ts";
+import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
+import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
+import { firstBytes, hangsUp } from "../../src/parts/health.ts";
+
+/** Answers true, false while the process is stopped, and true again. */
+async function seesStop(t: Test, pid: number, ask: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 100 && !(await ask()); tries += 1) await sleep(100);
+  t.equal(await ask(), true);
+  process.kill(pid, "SIGSTOP");
+  // Each of its threads stops by itself.
+  await sleep(200);
+  t.equal(await ask(), false, "the kernel accepts for it, and nobody answers");
+  process.kill(pid, "SIGCONT");
+  t.equal(await ask(), true);
+}
+
+t.test("a NATS that is stopped does not greet", async (t) => {
+  const port = await freePort();
+  const nats = spawn(await engineBinary("nats-server"), ["--addr", "127.0.0.1", "--port", String(port)], { stdio: "ignore" });
+  t.teardown(() => nats.kill("SIGKILL"));
+  await seesStop(t, nats.pid ?? 0, async () => (await firstBytes("127.0.0.1", port))?.toString().startsWith("INFO ") === true);
+});
+
+t.test("an auditd that is stopped does not hang up", async (t) => {
+  // Short: a socket's path may have 107 bytes.
+  const auditd = new AuditdFixture(mkdtempSync(join(tmpdir(), "rt-health-")));
+  t.teardown(async () => {
+    await auditd.stop("SIGKILL");
+    rmSync(auditd.root, { recursive: true });
+  });
+  const path = auditd.socket("coordinator-gate");
+  t.equal(await hangsUp(path), false, "nobody listens yet");
+  auditd.init();
+  await auditd.start();
+  await seesStop(t, auditd.pid, () => hangsUp(path));
+});
+
+t.test("a question is asked before the answer is waited for; who closes without a word has said nothing", async (t) => {
+  const server = createServer((socket) => {
+    socket.once("data", (question) => socket.end(question[0] === 1 ? "yes" : ""));
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  t.equal((await firstBytes("127.0.0.1", port, Buffer.from([1])))?.toString(), "yes");
+  t.equal(await firstBytes("127.0.0.1", port, Buffer.from([2])), null);
+});
