@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
+import { listenForLiveness } from "./liveness-socket.ts";
 import { logDestination } from "./log-destination.ts";
 import { SYSTEM_PATH } from "./system-path.ts";
 
@@ -28,6 +29,7 @@ for (const name of ["SIGTERM", "SIGINT"] as const)
   });
 try {
   log.info({ node: config.node, instance: config.instance }, "agent starts");
+  if (config.livenessSocket !== undefined) await listenForLiveness(config.livenessSocket);
   await runAgent(config, log, stop.signal);
 } catch (error) {
   if (!stop.signal.aborted) {

@@ -29,6 +29,8 @@ export const AgentConfig = Type.Object(
     jobUid: Type.Integer({ minimum: 1, default: 10001 }),
     /** Prefix of containers, networks and mounts, so that two instances on a host never sweep each other's. */
     instance: Type.String(),
+    /** Unix socket where the agent shows that it turns; absent where no supervisor asks. */
+    livenessSocket: Type.Optional(Path),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

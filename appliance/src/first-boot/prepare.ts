@@ -278,6 +278,7 @@ function agentConfig({ config, layout }: PartContext): AgentConfig {
     cpuWorkers: config.agent?.cpuWorkers ?? null,
     jobUid: 10001,
     instance: config.instance,
+    livenessSocket: layout.run("agent", "sock"),
     logLevel: "info",
   };
 }

@@ -1,7 +1,7 @@
 /** Our own processes: auditd, S3 front, coordinator, agent. */
-import { access } from "node:fs/promises";
-import { chownSync, chmodSync, mkdirSync } from "node:fs";
+import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
+import { ROOT } from "../config/owned-file.ts";
 import { containerEngineParts, type PartContext } from "./context.ts";
 import { hangsUp, httpsStatus } from "./health.ts";
 import type { Part } from "./part.ts";
@@ -100,12 +100,9 @@ export function agentPart(context: PartContext): Part {
     args: [layout.release("app", "agent.mjs"), "--config", layout.processConfig("agent")],
     port: null,
     version: release.version,
+    prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),
     // It has joined once it holds its certificate; whether its beats are answered, `status` asks the coordinator.
-    isHealthy: async () =>
-      await access(layout.data("agent", "node.crt")).then(
-        () => true,
-        () => false,
-      ),
+    isHealthy: async () => existsSync(layout.data("agent", "node.crt")) && (await hangsUp(layout.run("agent", "sock"))),
     stopGraceMs: 45_000,
   });
 }

@@ -1,0 +1,49 @@
+/** The supervisor's view of a real agent, which waits for a coordinator that is not there. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentConfig } from "@resontech/contracts/agent-config";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import t from "tap";
+import { Layout } from "../../src/layout.ts";
+import type { PartContext } from "../../src/parts/context.ts";
+import { agentPart } from "../../src/parts/own-processes.ts";
+
+const MAIN = join(import.meta.dirname, "../../../agent/src/main.ts");
+
+t.test("an agent is healthy once it has joined, for as long as it turns", async (t) => {
+  const root = mkdtempSync(join(tmpdir(), "rt-agent-"));
+  const layout = new Layout(root, `agent-${process.pid}`);
+  t.teardown(() => {
+    for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
+  });
+  const config = { containerEngine: { kind: "docker" } } as ApplianceConfig;
+  const part = agentPart({ layout, config, release: { version: "1" } as PartContext["release"] });
+  await part.prepare?.();
+  mkdirSync(layout.data("agent"), { recursive: true });
+  writeFileSync(join(root, "token"), "one-use");
+  const settings: AgentConfig = {
+    ...{ node: "n1", apiUrl: "https://127.0.0.1:1", rootCertFile: join(root, "token"), address: "127.0.0.1" },
+    ...{ jobPorts: { from: 29_000, to: 29_001 }, dataDir: layout.data("agent"), joinTokenFile: join(root, "token") },
+    ...{ containerEngine: { kind: "docker", socket: join(root, "engine") }, initBinary: "/init", runnersDir: "/runners" },
+    ...{ cpuWorkers: null, jobUid: 10_001, instance: "test", logLevel: "info", livenessSocket: layout.run("agent", "sock") },
+  };
+  const configFile = join(root, "agent.json");
+  writeFileSync(configFile, JSON.stringify(settings));
+  const agent = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
+  t.teardown(() => agent.kill("SIGKILL"));
+  let output = "";
+  agent.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  for (let tries = 0; tries < 100 && !output.includes("the join waits"); tries += 1) await sleep(100);
+  t.match(output, /the join waits/);
+  t.equal(await part.isHealthy(), false, "it has not joined");
+  writeFileSync(layout.data("agent", "node.crt"), "certificate");
+  t.equal(await part.isHealthy(), true);
+  process.kill(agent.pid ?? 0, "SIGSTOP");
+  await sleep(200);
+  t.equal(await part.isHealthy(), false, "its certificate is there, and it does not turn");
+  process.kill(agent.pid ?? 0, "SIGCONT");
+  t.equal(await part.isHealthy(), true);
+});
