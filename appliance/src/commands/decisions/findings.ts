@@ -183,7 +183,8 @@ const BRAKES: Readonly<Record<string, string>> = {
   many_suspect: "too many at once, so the fault is not theirs",
 };
 
-function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFreeBytes, hasDisk }: NodeHealth): Finding[] {
+function nodeFindings(health: NodeHealth): Finding[] {
+  const { node, state, silentMs, loopLagMs, cordonReason, quarantined, diskFreeBytes, hasDisk } = health;
   const found: Finding[] = [];
   const silence = silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
   if (state === "DEAD")
@@ -196,6 +197,14 @@ function nodeFindings({ node, state, silentMs, cordonReason, quarantined, diskFr
     );
   if (state === "SUSPECT")
     found.push(warning("node_silent", `node ${node}: ${silence}`, "it is given up 40 s after its last beat"));
+  if (loopLagMs !== null && loopLagMs > LOOP_LAG_MS)
+    found.push(
+      warning(
+        "node_slow",
+        `the agent of node ${node} was ${seconds(loopLagMs)} late when it was last heard`,
+        "look for what else uses that host's CPU or disk",
+      ),
+    );
   if (cordonReason !== null)
     found.push(
       warning(

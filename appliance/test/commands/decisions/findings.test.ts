@@ -71,6 +71,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],
     ["fault node_dead", inHealth({ nodes: [node({ state: "DEAD", silentMs: null })] })],
     ["warning node_silent", inHealth({ nodes: [node({ state: "SUSPECT", silentMs: 13_000 })] })],
+    ["warning node_slow", inHealth({ nodes: [node({ loopLagMs: 1_500 })] })],
     ["warning node_cordoned", inHealth({ nodes: [node({ cordonReason: "it came and went" })] })],
     ["fault worker_quarantined", inHealth({ nodes: [node({ quarantined: [{ worker: "n1-0", reason: "release_timeout" }] })] })],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
