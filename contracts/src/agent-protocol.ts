@@ -14,6 +14,8 @@ const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+
 const Bytes = Type.Integer({ minimum: 0 });
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Text = Type.String({ maxLength: 16_384 });
+/** Workflows count rounds from 0 or 1; a larger number would be none that the database takes as an integer. */
+export const RoundNumber = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [
@@ -254,16 +256,18 @@ export const MemberEvent = Type.Union([
   Type.Object({ kind: kind("ready") }, closed),
   /** Server only: the NVFlare job runs, all sites present. */
   Type.Object({ kind: kind("job-started"), nvflareJob: Id }, closed),
+  Type.Object({ kind: kind("round-started"), round: RoundNumber, numRounds: Type.Union([RoundNumber, Type.Null()]) }, closed),
   Type.Object(
-    { kind: kind("round-started"), round: Type.Integer({ minimum: 0 }), numRounds: Type.Union([Type.Integer(), Type.Null()]) },
-    closed,
-  ),
-  Type.Object(
-    { kind: kind("round-ended"), round: Type.Integer({ minimum: 0 }), sites: Type.Array(Id), modelSha256: Type.Optional(Sha256) },
+    {
+      kind: kind("round-ended"),
+      round: RoundNumber,
+      sites: Type.Array(Id, { maxItems: 4096 }),
+      modelSha256: Type.Optional(Sha256),
+    },
     closed,
   ),
   /** Server only: the model of a round and its manifest are stored, by uploads of this very fence; the round is committed. */
-  Type.Object({ kind: kind("checkpoint"), round: Type.Integer({ minimum: 0 }), model: Id, manifest: Id }, closed),
+  Type.Object({ kind: kind("checkpoint"), round: RoundNumber, model: Id, manifest: Id }, closed),
   /** One `RT_METRIC {json}` line of a site; `value` is that JSON as text, at most 4 KiB. */
   Type.Object({ kind: kind("metric"), site: Id, value: Type.String({ maxLength: 4096 }) }, closed),
   /** The payload ended well; outputs follow. */

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
+import { NOTHING_TOLD, type Told } from "../decisions/told-events.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
 import { replaceFile } from "../durable-file.ts";
 
@@ -21,9 +22,9 @@ export type MemberState = {
   nextSeq: number;
   /** Reports that the coordinator has not taken yet, oldest first. */
   pending: MemberReport[];
-  /** Bytes of the runner's events that were read, and metrics among them. */
+  /** Bytes of the runner's events that were read, and what was told of them. */
   eventsOffset: number;
-  metrics: number;
+  told: Told;
   /** Bytes of the output that were shipped, and the number of the next chunk. */
   logOffset: number;
   logSeq: number;
@@ -46,7 +47,7 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
     nextSeq: 1,
     pending: [],
     eventsOffset: 0,
-    metrics: 0,
+    told: NOTHING_TOLD,
     logOffset: 0,
     logSeq: 1,
     containerId: null,
@@ -103,13 +104,15 @@ export class MemberStore {
   }
 }
 
-/** Records are our own and replaced in one step: one of our version is taken as it was written. */
+/** Records are our own and replaced in one step: one of our version is taken as it was written, what an older release did not note as fresh. */
 function readRecord(file: string): MemberState | null {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     const isOurs =
       typeof value === "object" && value !== null && "formatVersion" in value && value.formatVersion === FORMAT_VERSION;
-    return isOurs ? (value as MemberState) : null;
+    if (!isOurs) return null;
+    const state = value as MemberState;
+    return { ...freshState(state.desired, state.phase, state.bootId), ...state };
   } catch {
     return null;
   }

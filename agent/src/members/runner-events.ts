@@ -1,6 +1,6 @@
 /** Reads what the runner appends to `events.jsonl`. The file is the job's own: every line is a stranger's until the schema has read it. */
 import { readSync } from "node:fs";
-import { MemberEvent } from "@resontech/contracts/agent-protocol";
+import { MemberEvent, RoundNumber } from "@resontech/contracts/agent-protocol";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
@@ -14,7 +14,7 @@ const MAX_MESSAGE_CHARS = 4_000;
 const MAX_DETAIL_CHARS = 16_000;
 
 const RoundModel = Type.Object({
-  round: Type.Integer({ minimum: 0 }),
+  round: RoundNumber,
   file: Type.String({ maxLength: 1024 }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
 });
@@ -32,8 +32,8 @@ export type RunnerNews = {
   offset: number;
 };
 
-/** Whole lines from `offset` on, at most 256 KiB at a time; an unfinished last line waits for its end. */
-export function readRunnerEvents(file: JobFile, offset: number): RunnerNews {
+/** Whole lines from `offset` on, at most 256 KiB or `maxEvents` events at a time; an unfinished last line waits for its end. */
+export function readRunnerEvents(file: JobFile, offset: number, maxEvents: number): RunnerNews {
   const news: RunnerNews = { events: [], verdict: null, model: null, roundModel: null, offset };
   const length = Math.min(CHUNK_BYTES, file.sizeBytes - offset);
   if (length <= 0) return news;
@@ -41,8 +41,13 @@ export function readRunnerEvents(file: JobFile, offset: number): RunnerNews {
   const read = readSync(file.fd, chunk, 0, length, offset);
   const end = chunk.lastIndexOf(10, read - 1);
   if (end < 0) return read < MAX_LINE_BYTES ? news : { ...news, offset: offset + read };
-  for (const line of chunk.subarray(0, end).toString("utf8").split("\n")) takeLine(line, news);
-  return { ...news, offset: offset + end + 1 };
+  let from = 0;
+  while (from <= end && news.events.length < maxEvents) {
+    const to = chunk.indexOf(10, from);
+    takeLine(chunk.toString("utf8", from, to), news);
+    from = to + 1;
+  }
+  return { ...news, offset: offset + from };
 }
 
 function takeLine(line: string, news: RunnerNews): void {

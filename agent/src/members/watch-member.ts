@@ -1,10 +1,10 @@
 /** While the container runs: its events, its output, its end. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import type { ContainerState } from "../containers/job-containers.ts";
 import { judgeEnd } from "../decisions/container-end.ts";
+import { chooseEvents } from "../decisions/told-events.ts";
 import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
@@ -20,12 +20,11 @@ const END_KNOWN_MS = 15_000;
 /** A runner that has said its last word ends within seconds; the server lingers so that its sites hear of the end. */
 const LINGER_MS = 20_000;
 const KILL_AFTER_TERM_MS = 30_000;
-/** More than this waits in the job's own file, not in the record. */
+/** More than this waits in the job's own file: the record is written whole at each change, and one message takes 8 MiB. */
 const MAX_PENDING = 512;
+const MAX_PENDING_BYTES = 1024 * 1024;
 /** Of what a runner has said that nobody had read by its end. */
 const MAX_REST_BYTES = 64 * 1024 * 1024;
-/** `metrics.jsonl` has them all; what is told live is bounded. */
-const MAX_METRICS = 100_000;
 
 export async function watchMember(member: MemberContext): Promise<void> {
   const { tools, journal, disk, containerName, abandoned } = member;
@@ -65,7 +64,7 @@ async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): 
     const before = journal.state.eventsOffset;
     takeEvents(member, checkpoints);
     const isHeldUp = journal.state.eventsOffset === before;
-    if (isHeldUp && journal.state.pending.length < MAX_PENDING) break;
+    if (isHeldUp && roomFor(member) > 0) break;
     // Never without a pause: beats that wait for a job's events would end every job on this node.
     await sleep(isHeldUp ? LOOK_MS : 0, undefined, { signal: abandoned });
   }
@@ -74,25 +73,30 @@ async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): 
 /** Tells what the runner said since; true when a round ended. */
 function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): boolean {
   const { journal } = member;
-  if (journal.state.pending.length >= MAX_PENDING) return false;
+  const maxEvents = roomFor(member);
+  if (maxEvents <= 0) return false;
   using file = openEvents(member);
   if (file === null) return false;
-  const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset);
+  const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset, maxEvents);
   if (offset === journal.state.eventsOffset) return false;
-  let { metrics } = journal.state;
-  const isTold = ({ kind }: MemberEvent): boolean => kind !== "metric" || ++metrics <= MAX_METRICS;
-  const told = events.filter(isTold);
+  const { chosen, told } = chooseEvents(events, journal.state.told, journal.state.desired.federation.sites);
   journal.note(
     {
       eventsOffset: offset,
-      metrics,
+      told,
       ...(verdict === null ? {} : { verdict }),
       ...(model === null ? {} : { model }),
     },
-    ...told,
+    ...chosen,
   );
   if (roundModel !== null) checkpoints.request(roundModel);
-  return events.some(({ kind }) => kind === "round-ended");
+  return chosen.some(({ kind }) => kind === "round-ended");
+}
+
+/** How many events may be spooled beside those that wait for the coordinator. */
+function roomFor({ journal }: MemberContext): number {
+  const { pending } = journal.state;
+  return JSON.stringify(pending).length < MAX_PENDING_BYTES ? MAX_PENDING - pending.length : 0;
 }
 
 function openEvents({ disk }: MemberContext): JobFile | null {

@@ -1,0 +1,36 @@
+/** What is told of all that a job's runner says. The job's own files have the whole; what the coordinator keeps for ever is bounded. Pure. */
+import type { MemberEvent } from "@resontech/contracts/agent-protocol";
+
+const MAX_METRICS = 100_000;
+/** Far more than the rounds of any training. */
+const MAX_OTHERS = 20_000;
+
+/** How much was told of one member, and its last rounds. */
+export type Told = { metrics: number; others: number; startedRound: number; endedRound: number };
+
+export const NOTHING_TOLD: Told = { metrics: 0, others: 0, startedRound: -1, endedRound: -1 };
+
+export function chooseEvents(
+  events: readonly MemberEvent[],
+  before: Told,
+  sites: readonly string[],
+): { chosen: MemberEvent[]; told: Told } {
+  const told = { ...before };
+  const chosen = events.filter((event) => {
+    if (event.kind === "metric") {
+      told.metrics += 1;
+      return told.metrics <= MAX_METRICS;
+    }
+    // A round starts and ends once, and each later one has a higher number.
+    if (event.kind === "round-started") {
+      if (event.round <= told.startedRound) return false;
+      told.startedRound = event.round;
+    } else if (event.kind === "round-ended") {
+      if (event.round <= told.endedRound || event.sites.length > sites.length) return false;
+      told.endedRound = event.round;
+    }
+    told.others += 1;
+    return told.others <= MAX_OTHERS;
+  });
+  return { chosen, told };
+}
