@@ -235,7 +235,8 @@ export class EngineConnection {
       passing.taken -= 1;
       if (error !== undefined && error !== null) this.destroy(error);
       else if (passing.left === 0 && passing.taken === 0) this.#finish();
-      else if (isLate) this.#socket.resume();
+      // After the last byte the end of the connection is nobody's failure: it is read once the answer is taken.
+      else if (isLate && passing.left > 0) this.#socket.resume();
     };
     if (content.length === 0) done();
     else passing.take(content, done);

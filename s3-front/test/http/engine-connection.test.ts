@@ -140,6 +140,26 @@ t.test("a piece is read while the one before is on its way, and none over anothe
   t.equal(await within(bodyOf(connection, false).then((next) => next.slice(0, 3))), "aaa", "and the next on the same connection");
 });
 
+t.test("an engine that hangs up after its last byte has answered whole, however slowly its answer is taken", async (t) => {
+  const body = "a".repeat(RUN_BYTES) + "b".repeat(RUN_BYTES);
+  for (const [frame, answer] of [
+    ["of a length", `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`],
+    ["in chunks", `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+    ["to its end", `HTTP/1.1 200 OK\r\n\r\n${body}`],
+  ] as const) {
+    const path = await engineOf(t, [answer], { hangUpMs: 0 });
+    const connection = connectionTo(t, path);
+    await ask(connection);
+    await sleep(50);
+    let [text, ms] = ["", 0];
+    const taken = connection.pass((bytes, done) => {
+      text += Buffer.from(bytes).toString("latin1");
+      setTimeout(done, (ms += 20));
+    });
+    t.equal(await within(taken.then(() => text)), body, frame);
+  }
+});
+
 t.test("a request with a body is the last on its connection, and says so", async (t) => {
   // As an engine answers that takes what it has not read of a body for another request.
   const refusal = "HTTP/1.1 507 Insufficient Storage\r\nContent-Length: 9\r\n\r\nabcdefghi";
