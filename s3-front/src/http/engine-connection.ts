@@ -102,6 +102,11 @@ export class EngineConnection {
     });
   }
 
+  /** Whether the engine has been sent all of a request that it has not answered whole yet. */
+  get isAskedWhole(): boolean {
+    return this.#asked?.isSent === true;
+  }
+
   /** Sends the head; the body follows by {@link write}, then {@link end}. */
   ask(request: EngineRequest): Promise<AnswerHead> {
     const frame = frameOf(request);

@@ -1,6 +1,7 @@
 /**
- * One request on its way to the engine and the answer on its way back, byte for byte, with back-pressure and nothing kept. A client that
- * goes away ends the engine's request, an engine that goes away ends the client's.
+ * One request on its way to the engine and the answer on its way back, byte for byte, with back-pressure and nothing kept. An engine that
+ * goes away ends the client's request, and a client that goes away the engine's; but of a change that the engine has been asked for whole the
+ * answer is heard all the same: it would be made anyway, and nobody would know of it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerHead } from "../decisions/answer-head.ts";
@@ -29,27 +30,29 @@ export type Exchange = {
   onAnswer: (answer: Answer, headers: ReadonlyMap<string, string>, document: string) => Promise<void>;
 };
 
-/** The client went away before it was answered. */
+/** The client went away before it was answered; what `onAnswer` was told stands. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
 /**
  * Resolves when the client has its answer, or nobody is left to take it.
- * @throws EngineUnavailable, ClientGone before there is an answer, and what `onAnswer` throws
+ * @throws EngineUnavailable, ClientGone before the client has its answer, and what `onAnswer` throws
  */
 export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
   if (response.destroyed) throw new ClientGone("the client went away");
   const connection = engine.take(body === "stream" ? hasBody(request) : body.length > 0);
+  const isChange = request.method !== "GET" && request.method !== "HEAD";
   let isGone = false;
   const onClientGone = (): void => {
     if (response.writableFinished) return;
     isGone = true;
-    connection.destroy(new ClientGone("the client went away"));
+    if (!isChange || !connection.isAskedWhole) connection.destroy(new ClientGone("the client went away"));
   };
   response.once("close", onClientGone);
   try {
-    const { head, isSent } = await headOf(connection, request, response, body);
+    const head = await headOf(connection, request, response, body);
+    const isSent = connection.isAskedWhole;
     const isTold = head.status >= 300 || isDocument;
     const whole = isShort(head, isTold) ? await readWhole(connection) : null;
     const text = isTold ? (whole?.toString("utf8") ?? "") : "";
@@ -81,17 +84,12 @@ async function headOf(
   request: IncomingMessage,
   response: ServerResponse,
   body: "stream" | Buffer,
-): Promise<{ head: AnswerHead; isSent: boolean }> {
-  let isSent = false;
-  const end = (): void => {
-    isSent = true;
-    connection.end();
-  };
+): Promise<AnswerHead> {
   const onData = (chunk: Buffer): void => {
     if (!connection.write(chunk)) request.pause();
   };
   const onEnd = (): void => {
-    end();
+    connection.end();
     request.socket.setTimeout(ENGINE_WORKS_MS);
   };
   const flow = (): void => {
@@ -104,7 +102,7 @@ async function headOf(
       request.resume();
     } else {
       connection.write(body);
-      end();
+      connection.end();
     }
   };
   const isAwaited = request.headers.expect !== undefined && body === "stream";
@@ -122,11 +120,11 @@ async function headOf(
   if (!isAwaited) flow();
   const head = await answered;
   // What is left of a body that the engine did not wait for is drained by whoever answers.
-  if (!isSent) {
+  if (!connection.isAskedWhole) {
     request.off("data", onData).off("end", onEnd);
     request.pause();
   }
-  return { head, isSent };
+  return head;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
