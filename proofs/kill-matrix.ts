@@ -1,7 +1,8 @@
 /**
- * kill -9 of every part and of the federation's own containers during real jobs, at seeded points spread over a job's life, one at a time and
- * two at once. Every job must end FINISHED, by its own record never with two living members in one place and never on a model that was lost;
- * afterwards nothing is left on the node or in the bucket, and the log verifies offline.
+ * kill -9 of every part and of the federation's own containers during real jobs, at seeded points spread over a job's life and once while its
+ * outputs are stored, one at a time and two at once. Every kill must have met a living process; every job must end FINISHED, never with two
+ * living members in one place, by its own record and by the host's processes, and never on a model that was lost; afterwards nothing is left on
+ * the node or in the bucket, and the log verifies offline.
  *
  * `npm run prove -- kill-matrix [SEED [TIMES [TARGET,TARGET…]]]` (ten times each, all targets and pairs of them unless said)
  */
@@ -18,6 +19,7 @@ import { untilHealthy } from "./appliance/until-healthy.ts";
 import { doublesOf } from "./jobs/doubles.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { isRunningProcess } from "./measure/is-running-process.ts";
 import { LivingContainers } from "./measure/living-containers.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import { spread } from "./measure/statistics.ts";
@@ -30,14 +32,20 @@ const PAIR = "two-at-once";
 const TARGETS = [...PARTS, ...Object.keys(CONTAINERS), PAIR];
 const JOB = { rounds: 4, ticks: 5 };
 const JOB_LIMIT_MS = 300_000;
-const LIFE_SHARE = 0.93;
+/** Of an undisturbed job's life, within which a part is killed; its containers end before it does. */
+const LIFE_SHARE = 1;
+const CONTAINER_LIFE_SHARE = 0.85;
 const CONTAINER_LIMIT_MS = 60_000;
+/** A temporary file of a write that goes on is younger. */
+const SETTLED_MS = 5_000;
 
 type Kill = {
   target: string;
   what: string[];
   afterS: number;
   inState: string;
+  /** Each was a living process when it was sent the signal. */
+  isKilled: boolean;
   state: string;
   attempts: number;
   resumedAt: number;
@@ -73,15 +81,18 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     for (let round = 0; round < times; round += 1) {
       // A part that was killed often is started again later each time: each has others between its own.
       for (const target of shuffled(targets, random)) {
-        const what = target === PAIR ? pair(random) : [target];
+        const what = target === PAIR ? pair(round, random) : [target];
         await untilHealthy(appliance);
+        const parts = new Map(appliance.status().parts.map(({ name, pid }) => [name, pid ?? 0]));
         const name = `kill-${target}-${round}`;
         const id = await jobs.submit(name, JOB);
         const from = Date.now();
-        await sleep(random() * calmMs * LIFE_SHARE);
-        const processes = await Promise.all(what.map((one) => processOf(one, appliance, jobs)));
+        const point = random() * calmMs * (what.every((one) => parts.has(one)) ? LIFE_SHARE : CONTAINER_LIFE_SHARE);
+        if (PARTS.includes(target) && round === times - 1) await untilFinalizing(jobs, id);
+        else await sleep(point);
+        const processes = await Promise.all(what.map(async (one) => parts.get(one) ?? (await containerOf(one, id, jobs))));
         const inState = stateOf(jobs, id);
-        for (const pid of processes) kill(pid);
+        const isKilled = processes.map(kill).every(Boolean);
         const afterS = seconds(from);
         const task = await api.untilEnded(id, JOB_LIMIT_MS);
         const { overlaps, wrongModels, attempts } = readRecord(appliance, id);
@@ -95,22 +106,23 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
           overlaps,
           wrongModels,
         };
-        kills.push({ target, what, afterS, inState, ...outcome });
+        kills.push({ target, what, afterS, inState, isKilled, ...outcome });
         progress(
-          `${kills.length}/${times * targets.length} ${what.join(" and ")} after ${afterS} s (${inState}): ${task.status} after ${outcome.seconds} s, ` +
-            `attempt ${attempts.length}${resumedAt > 0 ? ` from round ${resumedAt}` : ""}`,
+          `${kills.length}/${times * targets.length} ${what.join(" and ")} after ${afterS} s (${inState}${isKilled ? "" : ", NOT killed"}): ` +
+            `${task.status} after ${outcome.seconds} s, attempt ${attempts.length}${resumedAt > 0 ? ` from round ${resumedAt}` : ""}`,
         );
       }
     }
     await untilHealthy(appliance);
+    await sleep(SETTLED_MS);
     const left = [
       ...(await untilNothingIsLeft(appliance)),
       ...(await openUploads(jobs.workstation)),
       ...temporaryFiles(appliance),
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const isGood = ({ state, doubles, overlaps, wrongModels }: Kill) =>
-      state === "FINISHED" && doubles.length === 0 && overlaps.length === 0 && wrongModels.length === 0;
+    const isGood = ({ isKilled, state, doubles, overlaps, wrongModels }: Kill) =>
+      isKilled && state === "FINISHED" && doubles.length === 0 && overlaps.length === 0 && wrongModels.length === 0;
     const ok = kills.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
     const byTarget = Object.fromEntries(
       targets.map((target) => [
@@ -121,10 +133,22 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         ),
       ]),
     );
+    const pairs = kills
+      .filter(({ target }) => target === PAIR)
+      .map(({ what, inState, state }) => `${what.join(" and ")} (${inState}): ${state}`);
     const bad = kills.filter((one) => !isGood(one));
     return {
       ok,
-      figures: { seed, calm_job_s: Math.round(calmMs / 100) / 10, kills: kills.length, by_target: byTarget, bad, left, audit },
+      figures: {
+        seed,
+        calm_job_s: Math.round(calmMs / 100) / 10,
+        kills: kills.length,
+        by_target: byTarget,
+        pairs,
+        bad,
+        left,
+        audit,
+      },
     };
   } finally {
     api.close();
@@ -151,28 +175,37 @@ function shuffled<T>(values: readonly T[], random: () => number): T[] {
     .map(({ value }) => value);
 }
 
-function pair(random: () => number): string[] {
-  return shuffled([...PARTS, ...Object.keys(CONTAINERS)], random).slice(0, 2);
+/** Chosen freely, but the first pairs have one of the federation's containers each. */
+function pair(round: number, random: () => number): string[] {
+  const order = shuffled([...PARTS, ...Object.keys(CONTAINERS)], random);
+  const container = Object.keys(CONTAINERS)[round];
+  return container === undefined ? order.slice(0, 2) : [container, order.find((one) => one !== container)!];
 }
 
-/** A part's process, or the first process of a container of the federation, once there is one. */
-async function processOf(target: string, appliance: LocalAppliance, jobs: RecordedJobs): Promise<number> {
-  const mark = CONTAINERS[target];
-  if (mark === undefined) return appliance.status().parts.find(({ name }) => name === target)?.pid ?? 0;
+/** The first process of a container of the job's federation, once there is one; 0 when none came. */
+async function containerOf(target: string, id: string, jobs: RecordedJobs): Promise<number> {
+  const mark = CONTAINERS[target] ?? target;
   for (const from = Date.now(); Date.now() - from < CONTAINER_LIMIT_MS; await sleep(100)) {
-    const found = jobs.containers().find(({ name }) => name.includes(mark));
+    const found = jobs.containers().find(({ name }) => name.includes(`-${id}-`) && name.includes(mark));
     if (found !== undefined) return found.pid;
   }
   return 0;
 }
 
-/** One that has ended by itself meanwhile was not killed, and its job shows that. */
-function kill(pid: number): void {
+/** @returns whether there was a living process to kill */
+function kill(pid: number): boolean {
   try {
-    if (pid > 0) process.kill(pid, "SIGKILL");
+    return pid > 0 && isRunningProcess(pid) && process.kill(pid, "SIGKILL");
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
   }
+}
+
+/** Waits for the short time in which a job's outputs are stored, or for its end. */
+async function untilFinalizing(jobs: RecordedJobs, id: string): Promise<void> {
+  for (const from = Date.now(); Date.now() - from < JOB_LIMIT_MS; await sleep(20))
+    if (["FINALIZING", "SUCCEEDED", "FAILED"].includes(stateOf(jobs, id))) return;
 }
 
 /** Straight from the database: the coordinator may be the one that is about to be killed. */
@@ -185,10 +218,10 @@ function stateOf(jobs: RecordedJobs, id: string): string {
   }
 }
 
-/** What a write that was cut short leaves beside its target, in any part's data. */
+/** What a write that was cut short leaves beside its target, in any part's data; one that was begun just now may be under way. */
 function temporaryFiles({ root }: LocalAppliance): string[] {
   const folders = ["agent", "audit", "coordinator", "s3"].map((name) => join(root, "data", name));
-  const names = ["*.part", "*.tmp", ".sgwtmp*"].flatMap((name, at) => [
+  const names = ["*.part", "*.tmp", "*.new", ".sgwtmp*", ".*.sgwtmp.*"].flatMap((name, at) => [
     ...(at === 0 ? [] : ["-o"]),
     "-path",
     `*/${name}`,
@@ -196,7 +229,9 @@ function temporaryFiles({ root }: LocalAppliance): string[] {
     "-path",
     `*/${name}/*`,
   ]);
-  return findPaths([...folders, "-type", "f", "(", ...names, ")"]).map((path) => `temporary file ${path}`);
+  return findPaths([...folders, "-type", "f", "-not", "-newermt", `${SETTLED_MS / 1000} seconds ago`, "(", ...names, ")"]).map(
+    (path) => `temporary file ${path}`,
+  );
 }
 
 function seconds(fromMs: number): number {
