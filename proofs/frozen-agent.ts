@@ -71,7 +71,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       };
       results.push(result);
       progress(
-        `lease over after ${death.leaseEndsAfterS} s, members dead after ${death.deadAfterS} s (exit codes ${death.exitCodes.join()}), fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
+        `lease over after ${death.leaseEndsAfterS} s, members dead after ${death.deadAfterS} s (exit codes ${death.exitCodes.join()}), ` +
+          `fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
       );
     }
     const left = await untilNothingIsLeft(appliance);

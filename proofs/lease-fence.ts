@@ -119,7 +119,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, doubles, overlaps, wrongModels };
       done.push({ ...times, uploadRefused, ...outcome });
       progress(
-        `${run + 1}/${runs}: lease over after ${death.leaseEndsAfterS} s, dead after ${death.deadAfterS} (exit codes ${death.exitCodes.join()}), fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
+        `${run + 1}/${runs}: lease over after ${death.leaseEndsAfterS} s, dead after ${death.deadAfterS} (exit codes ${death.exitCodes.join()}), ` +
+          `fenced ${fencedAfterS}, placed ${placedAfterS}, runs ${runsAfterS}; upload ${uploadRefused}; ` +
           `${task.status} on attempt ${task.detail.attempt} from round ${resumedAt}`,
       );
       namespace.setLink("up");

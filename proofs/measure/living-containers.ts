@@ -1,6 +1,6 @@
 /**
  * Which containers of members live on this host, of every engine on it, by the kernel's own table of processes: what a member says reaches nobody
- * once its fence is withdrawn, but that it runs can't be hidden. A container lives as long as its first process: without it the kernel ends all others.
+ * once its fence is withdrawn, but that it runs can't be hidden. A container lives as long as its first process: the kernel ends all others with it.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
