@@ -34,6 +34,7 @@ export interface ObjectStore {
   completeUpload(bucket: string, key: string, uploadId: string, parts: readonly CompletedPart[]): Promise<ObjectVersion>;
   /** True when it was open; its part URLs are dead afterwards. */
   abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean>;
+  /** @throws S3UnavailableError where one key has as many as the engine lists at a time. */
   listUploads(bucket: string, prefix: string): Promise<OpenUpload[]>;
   /** Resolves while the engine answers. */
   ping(): Promise<void>;
@@ -227,23 +228,28 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
+  /**
+   * A key that a page cuts off is left to the next one, which begins behind the key before it: the engine (versitygw 1.8.0) goes on after
+   * a whole key alone.
+   */
   async listUploads(bucket: string, prefix: string): Promise<OpenUpload[]> {
     const found: OpenUpload[] = [];
-    let marker: Record<string, string> | null = {};
-    while (marker !== null) {
+    let after: string | null = "";
+    while (after !== null) {
       const { body } = await this.#s3.send({
         method: "GET",
         path: [bucket],
-        query: { uploads: "", prefix, "max-uploads": this.#pageEntries, ...marker },
+        query: { uploads: "", prefix, "max-uploads": this.#pageEntries, "key-marker": after },
       });
       const result = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
-      for (const upload of childNodes(result, "Upload")) {
-        found.push({ key: childText(upload, "Key"), uploadId: childText(upload, "UploadId") });
-      }
-      marker =
-        childText(result, "IsTruncated") === "true"
-          ? { "key-marker": childText(result, "NextKeyMarker"), "upload-id-marker": childText(result, "NextUploadIdMarker") }
-          : null;
+      const cut = childText(result, "IsTruncated") === "true" ? childText(result, "NextKeyMarker") : null;
+      const whole = childNodes(result, "Upload")
+        .map((upload) => ({ key: childText(upload, "Key"), uploadId: childText(upload, "UploadId") }))
+        .filter(({ key }) => key !== cut);
+      found.push(...whole);
+      after = cut === null ? null : (whole.at(-1)?.key ?? "");
+      // Left out, their parts would be in no quota.
+      if (after === "") throw new S3UnavailableError(`${this.#pageEntries} or more open uploads of one key can't be listed`);
     }
     return found;
   }

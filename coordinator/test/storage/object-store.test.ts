@@ -132,6 +132,27 @@ t.test("a listing of many pages names every version once, wherever a page ends",
   }
 });
 
+t.test("a listing of open uploads in many pages names each once and counts its parts", async (t) => {
+  const many = "alice-uploads";
+  await store.ensureBucket(many);
+  const opened: string[] = [];
+  for (const key of ["a", "b", "b", "c/d", "c/d", "c/d", "e"])
+    opened.push(`${key} ${await store.createUpload(many, key, "text/plain")}`);
+  for (const at of [1, 2, 3, 4, 5]) {
+    const url = await store.presignPart(many, "e", opened.at(-1)!.slice(2), at, 60);
+    t.equal((await fetchOver(url, { method: "PUT", body: "part" })).status, 200);
+  }
+  for (let entries = 4; entries <= 8; entries++) {
+    const paged = inPagesOf(entries);
+    const listed = (await paged.listUploads(many, "")).map(({ key, uploadId }) => `${key} ${uploadId}`);
+    t.same(listed.sort(), opened.toSorted(), `${entries} a page`);
+    t.equal((await paged.listUploads(many, "c")).length, 3, `${entries} a page`);
+    t.same(await paged.usage(many), { usedBytes: 20, objects: 0 }, `${entries} a page`);
+  }
+  const refused = { name: "S3UnavailableError", message: /uploads of one key/ };
+  await t.rejects(inPagesOf(3).usage(many), refused, "what the engine can't list is not left out");
+});
+
 t.test("what goes while it is listed takes nothing else out of the listing", async (t) => {
   const going = "alice-going";
   await store.ensureBucket(going);
