@@ -93,7 +93,7 @@ export const ERROR_CATALOGUE = {
   image_unavailable: { status: 400, hint: "No job image of this release fits the chosen workers; ask the operator." },
 
   // 400: uploads, joining
-  upload_key_invalid: { status: 400, hint: "Use a key of at most 1,024 bytes without empty, `.` or `..` parts." },
+  upload_key_invalid: { status: 400, hint: "Use a key of at most 1,024 bytes without empty, `.`, `..` or `.sgwtmp` parts." },
   upload_too_large: { status: 400, hint: "One object may have at most 10,000 parts of 50 MiB." },
   upload_parts_invalid: { status: 400, hint: "Send every part once, in order, with the ETag that the store answered." },
   csr_invalid: { status: 400, hint: "Send a PKCS#10 request in PEM with an ECDSA P-256 or Ed25519 key." },

@@ -77,6 +77,22 @@ t.test("versions, parts and copies count, a part once for its number, and what i
   t.equal((await front.store.usage(user.bucket)).usedBytes, 30 * KIB);
 });
 
+t.test("no object hides from the count behind the engine's own folder name, at no depth", async (t) => {
+  const user = await front.addUser(1000);
+  const own = front.transportOf(user.keys);
+  const put = (key: string, headers = {}, body = "x".repeat(800)) =>
+    own.send({ method: "PUT", path: [user.bucket, ...key.split("/")], headers, body });
+  const source = { "x-amz-copy-source": `/${user.bucket}/a/z` };
+  for (const key of [".sgwtmp", ".sgwtmp/b", "a/.sgwtmp", "a/.sgwtmp/b", "a/b/.sgwtmp/c"]) {
+    await t.rejects(put(key), { code: "InvalidURI", status: 400 }, key);
+    await t.rejects(put(key, source, ""), { code: "InvalidURI", status: 400 }, key);
+  }
+  await put("a/z");
+  await front.stopFront("SIGKILL");
+  await front.startFront();
+  await t.rejects(put("a/y"), QUOTA_EXCEEDED);
+});
+
 t.test("refused before the first byte, with Expect and without", async (t) => {
   const user = await front.addUser(1000);
   const path = `/${user.bucket}/big`;

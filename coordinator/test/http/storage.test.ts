@@ -95,7 +95,16 @@ t.test("URLs live as long as the size needs, and parts are 50 MiB", async (t) =>
 
 t.test("refused uploads", async (t) => {
   const init = (key: string, size = 1) => post("/api/users/storage/upload/init", { key, size });
-  for (const key of ["/jobs/x", "jobs//x", "jobs/../x", "jobs/x/", "jobs/\u0001"]) {
+  for (const key of [
+    "/jobs/x",
+    "jobs//x",
+    "jobs/../x",
+    "jobs/x/",
+    "jobs/\u0001",
+    ".sgwtmp/x",
+    "jobs/.sgwtmp/x",
+    "jobs/.sgwtmp",
+  ]) {
     t.match(await init(key), { status: 400, body: { code: "upload_key_invalid" } }, JSON.stringify(key));
   }
   for (const folder of ["model_out", "files_out", "logs", "ckpt"]) {

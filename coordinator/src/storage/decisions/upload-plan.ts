@@ -4,6 +4,8 @@ import { PLATFORM_FOLDERS } from "./bucket-policy.ts";
 
 const SHORTEST_LIFE_S = 15 * 60;
 const LONGEST_LIFE_S = 7 * 24 * 3600;
+/** The object store's own: an object below it, at any depth, would be in no listing. */
+const ENGINE_FOLDER = ".sgwtmp";
 
 /** The client takes all URLs at the start and never renews them: they live as long as the slowest connection needs. */
 export function planUpload(sizeBytes: number): { parts: number; expiresS: number } {
@@ -20,9 +22,12 @@ export function planUpload(sizeBytes: number): { parts: number; expiresS: number
  */
 export function checkUploadKey(key: string): void {
   const segments = key.split("/");
-  const isBad = (segment: string) => segment === "" || segment === "." || segment === ".." || /\p{Cc}/u.test(segment);
+  const isBad = (segment: string) => ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
   if (segments.some(isBad) || !key.isWellFormed() || Buffer.byteLength(key) > 1024) {
-    throw new ApiError("upload_key_invalid", "the key has an empty, `.`, `..` or unprintable part, or more than 1,024 bytes");
+    throw new ApiError(
+      "upload_key_invalid",
+      "the key has an empty, `.`, `..`, `.sgwtmp` or unprintable part, or more than 1,024 bytes",
+    );
   }
   const reserved = segments.slice(0, -1).find((segment) => PLATFORM_FOLDERS.some((folder) => folder === segment));
   if (reserved !== undefined) throw new ApiError("path_reserved", `the key lies in ${reserved}/`);
