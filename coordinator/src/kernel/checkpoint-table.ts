@@ -36,7 +36,10 @@ export class CheckpointTable {
     return this.#ofJob.all(jobId).map(({ round, model_upload }) => ({ round, modelUpload: model_upload }));
   }
 
-  /** @returns uploads whose objects are not needed any more */
+  /**
+   * What older attempts have of this round or a later one, it runs again: kept beside the new one, that would leave no earlier round to go on from.
+   * @returns uploads whose objects are not needed any more
+   */
   commit(
     jobId: string,
     attemptId: string,
@@ -45,17 +48,19 @@ export class CheckpointTable {
     committedAt: number,
   ): string[] {
     this.#insert.run(jobId, attemptId, round, uploads.model, uploads.manifest, committedAt);
-    return this.#forget(jobId, KEPT);
+    const all = this.#ofJob.all(jobId);
+    const superseded = all.filter((row) => row.attempt_id !== attemptId && row.round >= round);
+    const old = all.filter((row) => !superseded.includes(row)).slice(KEPT);
+    return this.#forget([...superseded, ...old]);
   }
 
   /** Of a job that has ended. @returns everything that was ever stored for it to go on from, committed or not */
   forgetAll(jobId: string): string[] {
-    this.#forget(jobId, 0);
+    this.#forget(this.#ofJob.all(jobId));
     return this.#stored.all(jobId, `ckpt/${jobId}/`, `ckpt/${jobId}0`);
   }
 
-  #forget(jobId: string, kept: number): string[] {
-    const old = this.#ofJob.all(jobId).slice(kept);
+  #forget(old: readonly Row[]): string[] {
     for (const { attempt_id, round } of old) this.#delete.run(attempt_id, round);
     return old.flatMap(({ model_upload, manifest_upload }) => [manifest_upload, model_upload]);
   }

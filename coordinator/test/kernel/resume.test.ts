@@ -84,12 +84,30 @@ t.test("an attempt that is lost is followed by one that goes on from the newest 
     await lose(second);
     const third = await agent.desiredOf(id, 3);
     t.same(third[0]!.federation.resume, { startRound: 5, roundsLeft: 1 });
-    const last = await run(third);
+    await commitRound(agent, await run(third), 5);
+    const rounds = fixture.core.read.prepare("SELECT attempt_id, round FROM checkpoints ORDER BY round").all();
+    t.same(rounds, [
+      { attempt_id: again.attempt, round: 4 },
+      { attempt_id: third[0]!.attempt, round: 5 },
+    ]);
+    await lose(third);
+  });
+
+  await t.test("however often it is lost there, the round before is kept", async (t) => {
+    const fourth = await agent.desiredOf(id, 3);
+    t.same(fourth[0]!.federation.resume, { startRound: 5, roundsLeft: 1 });
+    const input = fourth[0]!.inputs.find(({ kind }) => kind === "checkpoint");
+    t.match(input, { sizeBytes: "model of round 4".length });
+    t.ok(
+      (await kept()).some((key) => key.includes(`/${again.attempt}/`) && key.endsWith("/4/model")),
+      "its object is there",
+    );
+    const last = await run(fourth);
     await agent.report(last, { kind: "finished" });
     await agent.upload(last, "model_out/checkpoint.pt", "the model");
     await agent.report(last, { kind: "outputs-uploaded", keys: [] });
     await fixture.until(id, "SUCCEEDED");
-    for (const member of third) await agent.report(member, CLEAN);
+    for (const member of fourth) await agent.report(member, CLEAN);
   });
 
   await t.test("of a job that has ended nothing is kept", async (t) => {
