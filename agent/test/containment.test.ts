@@ -143,6 +143,19 @@ t.test("a job over its memory ends as out_of_memory", async (t) => {
   peer.want();
 });
 
+t.test("a job that has as many threads as it may takes none from another", async (t) => {
+  const { peer } = node;
+  const swarm = node.member("swarm-1", server, [], { resources: { pids: 1300 } });
+  const other = node.member("sleep-1", server, []);
+  peer.want(swarm);
+  await peer.event(swarm.member, "ready", 60_000);
+  peer.want(swarm, other);
+  await peer.event(other.member, "ready", 60_000);
+  t.notOk(peer.of(swarm.member).some(({ kind }) => kind === "failed"));
+  peer.want();
+  await node.untilClean();
+});
+
 t.test("a payload that just ends is told with its exit code, and its output is kept", async (t) => {
   const { peer } = node;
   const member = node.member("crash-1", server, []);

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Docker from "dockerode";
+import { processLimit } from "../../../appliance/src/parts/process-limit.ts";
 import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 
@@ -44,7 +45,7 @@ export async function startPodman(
       "containers.conf",
       [
         "[containers]",
-        'default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]',
+        `default_ulimits = ["nofile=1024:1024", "nproc=${processLimit()}:${processLimit()}"]`,
         "[engine]",
         'runtime = "runc"',
         'cgroup_manager = "cgroupfs"',

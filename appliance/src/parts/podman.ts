@@ -8,15 +8,20 @@ import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
+import { processLimit } from "./process-limit.ts";
 import { processPart } from "./process-part.ts";
 
 export const PODMAN = "/usr/bin/podman";
 
-/** runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. */
+/**
+ * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. That of processes counts
+ * all that a user has, and the jobs of a node are one user: each container has a limit of its own in its control group.
+ */
 function containersConf(layout: Layout): string {
+  const processes = processLimit();
   return [
     "[containers]",
-    'default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]',
+    `default_ulimits = ["nofile=1024:1024", "nproc=${processes}:${processes}"]`,
     "[engine]",
     'runtime = "runc"',
     'cgroup_manager = "cgroupfs"',

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -70,6 +72,8 @@ func main() {
 		hog()
 	case "sleep":
 		sleepUntilTerm(s)
+	case "swarm":
+		swarm()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		event(map[string]any{"kind": "ready"})
@@ -272,6 +276,23 @@ func hog() {
 			return
 		}
 	}
+}
+
+// swarm has as many threads as it may, less a few for the runtime of this language, which ends where it gets none.
+func swarm() {
+	limit, err := strconv.Atoi(strings.TrimSpace(read("/sys/fs/cgroup/pids/pids.max") + read("/sys/fs/cgroup/pids.max")))
+	check(err)
+	for count := 24; count < limit; count++ {
+		begun := make(chan bool)
+		go func() {
+			runtime.LockOSThread()
+			begun <- true
+			_ = syscall.Pause()
+		}()
+		<-begun
+	}
+	event(map[string]any{"kind": "ready"})
+	time.Sleep(time.Hour)
 }
 
 func sleepUntilTerm(s spec) {
