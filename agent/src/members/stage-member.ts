@@ -9,6 +9,7 @@ import { persist } from "../bus/persist.ts";
 import { containerOptions, type Mounts } from "../containers/container-options.ts";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import { PullFailedError } from "../containers/job-containers.ts";
+import { DevicesNotFreeError } from "../probes/accelerators.ts";
 import { download } from "../staging/download.ts";
 import { unpackZip } from "../staging/unpack-zip.ts";
 import type { MemberContext } from "./member-context.ts";
@@ -50,10 +51,10 @@ export async function stageMember(member: MemberContext): Promise<void> {
 async function prepare(member: MemberContext): Promise<void> {
   const { tools, journal, disk, folder } = member;
   const { resources } = journal.state.desired;
-  journal.note(
-    { deviceBaseline: await tools.accelerators.memoryInUse(resources.workers) },
-    { kind: "progress", step: "claimed", done: 0 },
-  );
+  const deviceBaseline = await tools.accelerators.claim(resources.workers).catch((error: unknown) => {
+    throw error instanceof DevicesNotFreeError ? new MemberFailure("device_fault", error.message) : error;
+  });
+  journal.note({ deviceBaseline }, { kind: "progress", step: "claimed", done: 0 });
   // Files that a killed agent left half done would look like doubled entries.
   await disk.remove();
   for (const part of ["job", "model"]) rmSync(join(folder, part), { recursive: true, force: true });

@@ -1,6 +1,12 @@
 import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
-import { areAtBaseline } from "../decisions/workers.ts";
+import { areAtBaseline, claimDevices } from "../decisions/workers.ts";
 import type { Accelerator, AcceleratorProbe } from "./accelerator-probe.ts";
+
+/** A member can't have what it was placed on. */
+export class DevicesNotFreeError extends Error {
+  override readonly name = "DevicesNotFreeError";
+  readonly code = "devices_not_free";
+}
 
 /** The node's accelerators: who has which, and whether one is free again. */
 export class Accelerators {
@@ -27,14 +33,12 @@ export class Accelerators {
     return this.#workers.filter(({ id, kind }) => kind === "gpu" && workerIds.includes(id));
   }
 
-  /** Bytes in use on these workers' devices, by device; empty for CPU slots. */
-  async memoryInUse(workerIds: readonly string[]): Promise<Record<string, number>> {
-    const devices = this.of(workerIds).map(({ device }) => device);
-    if (devices.length === 0) return {};
-    const uses = await this.read();
-    return Object.fromEntries(
-      uses.filter(({ device }) => devices.includes(device)).map((use) => [use.device, use.memoryInUseBytes]),
-    );
+  /** For a member that is about to come. @throws DevicesNotFreeError when it can't have all of them */
+  async claim(workerIds: readonly string[]): Promise<Record<string, number>> {
+    const uses = this.of(workerIds).length === 0 ? [] : await this.read();
+    const claim = claimDevices(workerIds, this.#workers, uses);
+    if ("refused" in claim) throw new DevicesNotFreeError(claim.refused);
+    return claim.baseline;
   }
 
   async areAtBaseline(baseline: Readonly<Record<string, number>>): Promise<boolean> {

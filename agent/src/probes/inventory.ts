@@ -5,6 +5,7 @@ import si from "systeminformation";
 import { layOutWorkers } from "../decisions/workers.ts";
 import { ProbeFailedError } from "./accelerator-probe.ts";
 import { Accelerators } from "./accelerators.ts";
+import { knownDevices } from "./device-numbers.ts";
 
 const MAX_TEXT = 255;
 
@@ -34,7 +35,11 @@ export async function readInventory({
     vendor,
     healthy,
   }));
-  const workers = layOutWorkers(node, devices, host, cpuWorkers);
+  const known = knownDevices(
+    dataDir,
+    devices.map(({ device }) => device),
+  );
+  const workers = layOutWorkers(node, devices, known, host, cpuWorkers);
   accelerators.assign(workers);
   return {
     hostname: os.hostname.slice(0, MAX_TEXT),

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Accelerators } from "../../src/probes/accelerators.ts";
@@ -159,6 +159,72 @@ t.test("a tool that fails, floods or cuts itself short is told of, and nothing i
     toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
     t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true }]);
   });
+});
+
+/** What the tool says of these devices; `busy` is the one that a process computes on. */
+function answer(devices: readonly string[], busy?: string): string {
+  const gpu = /<gpu id=[\s\S]*<\/gpu>/.exec(fixture("tesla-t4"))?.[0] ?? "";
+  const own = /<process_info>[\s\S]*<\/process_info>/.exec(gpu)?.[0] ?? "none";
+  const gpus = devices.map((device) =>
+    gpu.replace(/<uuid>.*<\/uuid>/, `<uuid>${device}</uuid>`).replace(own, device === busy ? own : ""),
+  );
+  return `<nvidia_smi_log><attached_gpus>${gpus.length}</attached_gpus>${gpus.join("")}</nvidia_smi_log>`;
+}
+
+t.test("a slot stays its device's, whatever becomes of the others and of the agent", async (t) => {
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((digit) => `GPU-${digit.repeat(8)}-0000-0000-0000-${"0".repeat(12)}`) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const folder = t.testdir({ "answer.xml": answer([a, b, c]), data: {} });
+  const say = (text: string): void => writeFileSync(join(folder, "answer.xml"), text);
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "nvidia-smi"), `#!/bin/sh\nexec cat ${folder}/answer.xml\n`, { mode: 0o755 });
+  const path = process.env["PATH"];
+  t.teardown(() => {
+    process.env["PATH"] = path;
+  });
+  process.env["PATH"] = `${bin}:${path}`;
+  const options = { node: "n", cpuWorkers: 2, dataDir: join(folder, "data"), containerEngine: "podman" };
+  const begin = async () => {
+    const accelerators = new Accelerators([nvidiaProbe]);
+    const errors: unknown[] = [];
+    const look = async () => {
+      const { workers } = await readFirstInventory({ ...options, accelerators }, (error) => errors.push(error));
+      return workers.map(({ id, device }) => `${id} ${device ?? "cpu"}`);
+    };
+    return { accelerators, errors, look };
+  };
+
+  const first = await begin();
+  t.strictSame(await first.look(), [`n-0 ${a}`, `n-1 ${b}`, `n-2 ${c}`]);
+  t.strictSame(await first.accelerators.claim(["n-1"]), { [b]: 1_032 * MIB });
+  say(answer([b, c], b));
+  const gone = { name: "DevicesNotFreeError" };
+  await t.rejects(first.accelerators.claim(["n-0"]), { ...gone, message: /n-0.* is gone/ }, "before the next look too");
+  for (const { look, accelerators } of [first, await begin()]) {
+    t.strictSame(await look(), [`n-1 ${b}`, `n-2 ${c}`]);
+    await t.rejects(accelerators.claim(["n-0"]), { ...gone, message: /no n-0/ });
+    await t.rejects(accelerators.claim(["n-2", "n-1"]), { ...gone, message: /computes on n-1/ });
+    t.strictSame(await accelerators.claim(["n-2"]), { [c]: 1_032 * MIB });
+  }
+  say(answer([d, c, a]));
+  t.strictSame(await first.look(), [`n-3 ${d}`, `n-2 ${c}`, `n-0 ${a}`]);
+  say(answer([]));
+  t.strictSame(await first.look(), ["n-4 cpu", "n-5 cpu"], "what was a device's number is no CPU slot's");
+  t.strictSame(await first.accelerators.claim(["n-5"]), {});
+
+  say("NVIDIA-SMI has failed");
+  const blind = await begin();
+  t.strictSame(await blind.look(), []);
+  t.equal(blind.errors.length, 1);
+  await t.rejects(blind.accelerators.claim(["n-2"]), gone, "a member is never without the device that it was placed on");
+
+  writeFileSync(join(options.dataDir, "devices.json"), "[1]");
+  await t.rejects(blind.look(), /devices.json is no list/);
 });
 
 t.test("a node without the tool has none of them", async (t) => {
