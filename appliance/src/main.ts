@@ -7,7 +7,15 @@ import { exportAudit } from "./commands/audit-export.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
-import { announceStop, endStop, requireParts, startHeldParts, startParts, stopParts } from "./commands/planned-stop.ts";
+import {
+  announceStop,
+  duringPlannedStop,
+  endStop,
+  requireParts,
+  startHeldParts,
+  startParts,
+  stopParts,
+} from "./commands/planned-stop.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
@@ -100,16 +108,16 @@ program
   .action(async (parts: string[]) => {
     const context = openContext(root());
     if (parts.length > 0) await requireParts(context, parts);
-    const isAnnounced = await announceStop(context, MAX_MAINTENANCE_S, say);
-    if (parts.length === 0) {
-      await stopAndWait(root(), STOP_TIMEOUT_MS);
-      await startDetached(root());
-    } else {
-      await stopParts(context, parts, STOP_TIMEOUT_MS);
-      await startParts(context, parts);
-    }
-    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
-    if (isAnnounced) await endStop(context);
+    await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
+      if (parts.length === 0) {
+        await stopAndWait(root(), STOP_TIMEOUT_MS);
+        await startDetached(root());
+      } else {
+        await stopParts(context, parts, STOP_TIMEOUT_MS);
+        await startParts(context, parts);
+      }
+      await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
+    });
   });
 
 program

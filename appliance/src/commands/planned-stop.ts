@@ -42,6 +42,18 @@ export async function endStop({ layout }: PartContext): Promise<void> {
   await askCoordinator(layout.run("coordinator", "control"), { verb: "maintenance", forS: 0 }, ASK_TIMEOUT_MS);
 }
 
+/** Does what stops parts and has them healthy again. A stop that could not be announced needs no end: leases are short all along. */
+export async function duringPlannedStop(
+  context: PartContext,
+  forS: number,
+  say: (line: string) => void,
+  work: () => Promise<void>,
+): Promise<void> {
+  const isAnnounced = await announceStop(context, forS, say);
+  await work();
+  if (isAnnounced) await endStop(context);
+}
+
 /** Stops these parts alone and waits; they stay down until {@link startParts}. @throws PartsError */
 export async function stopParts(context: PartContext, parts: readonly string[], timeoutMs: number): Promise<void> {
   await ask(context, { verb: "stop", parts });

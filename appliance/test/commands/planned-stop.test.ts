@@ -1,9 +1,10 @@
-/** Parts that were stopped by name, with a real supervisor behind its control socket. */
+/** Planned stops, with a real supervisor behind its control socket, and a coordinator's that notes what it is told. */
 import { mkdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { pino } from "pino";
-import t from "tap";
-import { startHeldParts, stopParts } from "../../src/commands/planned-stop.ts";
+import t, { type Test } from "tap";
+import { duringPlannedStop, startHeldParts, stopParts } from "../../src/commands/planned-stop.ts";
 import { waitHealthy } from "../../src/commands/wait-healthy.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -11,13 +12,41 @@ import { listenControl } from "../../src/supervisor/control.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
 
-t.test("a start of everything starts what was stopped by name; without a supervisor there is nothing to start", async (t) => {
-  const dir = t.testdir();
-  const layout = new Layout(dir, `held-${process.pid}`);
-  mkdirSync(layout.run(), { recursive: true });
+function contextOf(t: Test, name: string): PartContext {
+  const layout = new Layout(t.testdir(), `${name}-${process.pid}`);
+  mkdirSync(layout.run("coordinator"), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { containerEngine: { kind: "podman" } } as ApplianceConfig;
-  const context: PartContext = { layout, config, release: { version: "1" } as PartContext["release"] };
+  return { layout, config, release: { version: "1" } as PartContext["release"] };
+}
+
+t.test("a stop is ended once the work is done, if it could be announced", async (t) => {
+  const context = contextOf(t, "planned");
+  const told: string[] = [];
+  const work = async (): Promise<void> => void told.push("work");
+  await t.resolves(
+    duringPlannedStop(context, 900, () => {}, work),
+    "a coordinator that is down keeps from nothing",
+  );
+  t.same(told, ["work"]);
+
+  const coordinator = createServer((socket) =>
+    socket.once("data", (line) => {
+      const { forS } = JSON.parse(line.toString()) as { forS: number };
+      told.push(`for ${forS} s`);
+      socket.end(`${JSON.stringify({ ok: true, verb: "maintenance", until: null, untold: [] })}\n`);
+    }),
+  );
+  await new Promise<void>((resolve) => coordinator.listen(context.layout.run("coordinator", "control"), resolve));
+  t.teardown(() => coordinator.close());
+  await duringPlannedStop(context, 900, () => {}, work);
+  t.same(told, ["work", "for 900 s", "work", "for 0 s"]);
+});
+
+t.test("a start of everything starts what was stopped by name; without a supervisor there is nothing to start", async (t) => {
+  const context = contextOf(t, "held");
+  const { layout } = context;
+  const dir = layout.root;
   t.equal(await startHeldParts(context), false);
 
   const parts = ["first", "second", "third"].map((name) => shellPart(dir, name, "exec sleep 60"));
