@@ -25,6 +25,7 @@ import { inventoryDigest, readFirstInventory, readInventory } from "./probes/inv
 import { nvidiaProbe } from "./probes/nvidia.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
+import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
 const DISK_MS = 1_000;
@@ -39,7 +40,8 @@ function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | unde
 export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   requireFitNode(config.dataDir, !hasIdentity(config));
-  const disk = new NodeDisk(config.dataDir);
+  const diskWake = new Wake();
+  const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
   const engine = new Docker({ socketPath: config.containerEngine.socket });
@@ -94,7 +96,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   });
 
   const watchDisk = async (): Promise<void> => {
-    for (let wasFull = false; !signal.aborted; await sleep(DISK_MS, undefined, { signal }).catch(() => undefined)) {
+    for (let wasFull = false; !signal.aborted; await diskWake.within(DISK_MS, signal)) {
       const isFull = disk.check();
       // Again and again while it lasts: one that was under way may have been begun meanwhile.
       if (isFull) members.endForWantOfDisk();

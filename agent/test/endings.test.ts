@@ -170,6 +170,32 @@ t.test("an object that is not what was accepted is not staged", async (t) => {
   await node.untilClean();
 });
 
+t.test("what is to end is killed and let go though its record can't be written", async (t) => {
+  await startAgent(t);
+  const member = node.member("stubborn-6", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const hindrance = await node.hinderRecord(member.member);
+  peer.want();
+  await until("nothing but its record", async () => (await node.leftovers()).every((left) => left.startsWith("member ")));
+  hindrance.end();
+  await node.untilClean();
+});
+
+t.test("what fails for want of its record is let go, and told once there is one again", async (t) => {
+  await startAgent(t);
+  const member = node.member("rounds-2", server, [await node.input("checkpoint", "resume/model.pt", "m")]);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const hindrance = await node.hinderRecord(member.member);
+  await until("nothing but its record", async () => (await node.leftovers()).every((left) => left.startsWith("member ")));
+  hindrance.end();
+  t.equal((await peer.event(member.member, "failed")).reason, "agent_fault");
+  await peer.event(member.member, "released");
+  peer.want();
+  await node.untilClean();
+});
+
 t.test("nothing broke the contract", async (t) => {
   t.strictSame(peer.violations, []);
 });

@@ -17,10 +17,13 @@ const ENOUGH_BYTES = RESERVE_BYTES + 1024 * MIB;
 export class NodeDisk {
   readonly #dataDir: string;
   readonly #reserve: string;
+  readonly #onNoRoom: () => void;
   #isFull: boolean;
 
-  constructor(dataDir: string) {
+  /** @param onNoRoom a write of our own found no room, and the disk had not counted as full */
+  constructor(dataDir: string, onNoRoom: () => void = () => undefined) {
     this.#dataDir = dataDir;
+    this.#onNoRoom = onNoRoom;
     this.#reserve = join(dataDir, "reserve");
     this.#isFull = !this.#isHeld() && this.#freeBytes() < ENOUGH_BYTES;
     this.check();
@@ -48,7 +51,9 @@ export class NodeDisk {
       return write();
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+      const isNews = !this.#isFull;
       this.#giveUp();
+      if (isNews) this.#onNoRoom();
       return write();
     }
   }

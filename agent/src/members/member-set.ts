@@ -2,6 +2,7 @@
  * The members of this node: fetches what is desired, compares, carries out. One piece of work at a time for each member: while one is torn
  * down, nothing else is decided about it, and its end wakes the comparison.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DesiredMember, RegisterRequest } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import { RefusedError } from "../bus/refused-error.ts";
@@ -144,7 +145,10 @@ export class MemberSet {
     if (this.#busy.has(name)) return;
     this.#busy.add(name);
     work()
-      .catch((error: unknown) => this.#tools.log.error({ err: error, member: name }, "a member could not be ended"))
+      .catch(async (error: unknown) => {
+        this.#tools.log.error({ err: error, member: name }, "a member could not be ended");
+        await sleep(RETRY_MS);
+      })
       .finally(() => {
         this.#busy.delete(name);
         this.look();
@@ -158,9 +162,11 @@ export class MemberSet {
   }
 
   async #forget(name: string): Promise<void> {
-    const { network, tailLimit } = this.#tools;
+    const { network, store, tailLimit } = this.#tools;
     const member = this.#members.get(name);
     if (member === undefined) return;
+    // Its folder is deleted with all that is in it; what is on its disk is the job's, and not ours to walk through.
+    await new MemberFilesystem(store.directory(name)).remove();
     this.#members.delete(name);
     member.journal.forget();
     const { attempt, job } = member.desired;

@@ -108,8 +108,8 @@ export class Member {
   /** Orderly end: the payload has `graceMs`, what it leaves is stored. */
   stop(reason: string, graceMs: number): void {
     if (this.journal.state.stop !== null) return;
-    this.journal.note({ stop: { reason, graceMs } });
     this.#stop.abort();
+    this.#note({ stop: { reason, graceMs } });
   }
 
   /**
@@ -120,10 +120,7 @@ export class Member {
     const { state } = this.journal;
     if (!this.#abandon.signal.aborted && state.phase !== "released") {
       const isNews = failure !== null && state.failure === null && state.phase !== "releasing";
-      this.journal.note(
-        { stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 }, ...(isNews ? { failure } : {}) },
-        ...(isNews ? [{ kind: "failed", ...failure } as const] : []),
-      );
+      // Before anything is written, which may find no room.
       this.#abandon.abort(new Error("the member was abandoned"));
       this.#stop.abort();
       // Release removes the container by force; this is the quicker end for what runs now.
@@ -131,9 +128,14 @@ export class Member {
       tools.network.disconnect(state.desired.attempt, state.desired.member).catch((error: unknown) => {
         tools.log.warn({ err: error, member: state.desired.member }, "not disconnected yet; its release goes on");
       });
-      await tools.containers.signal(containerName, "SIGKILL").catch((error: unknown) => {
+      const killed = tools.containers.signal(containerName, "SIGKILL").catch((error: unknown) => {
         tools.log.warn({ err: error, member: state.desired.member }, "not killed yet; its release goes on");
       });
+      this.#note(
+        { stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 }, ...(isNews ? { failure } : {}) },
+        ...(isNews ? [{ kind: "failed", ...failure } as const] : []),
+      );
+      await killed;
     }
     await this.#life;
   }
@@ -165,12 +167,22 @@ export class Member {
     const isOver = journal.state.stop !== null || this.#abandon.signal.aborted || isStaleFence(error);
     if (isOver || journal.state.failure !== null) {
       tools.log.info({ err: error, member: ref.member }, "a member ended early");
-      journal.note({ phase: "releasing" });
+      this.#note({ phase: "releasing" });
       return;
     }
     const failure = failureOf(error, disk.isFull, journal.state.desired.resources.diskBytes);
     tools.log.warn({ err: error, member: ref.member, reason: failure.reason }, "a member failed");
-    journal.note({ phase: "releasing", failure }, { kind: "failed", ...failure });
+    this.#note({ phase: "releasing", failure }, { kind: "failed", ...failure });
+  }
+
+  /** On the way to its end nothing waits for a disk that takes no record: what is noted stands in memory, and the next write has it. */
+  #note(...what: Parameters<MemberJournal["note"]>): void {
+    try {
+      this.journal.note(...what);
+    } catch (error) {
+      const { tools, ref } = this.#context;
+      tools.log.error({ err: error, member: ref.member }, "a record could not be written; its member ends nevertheless");
+    }
   }
 }
 

@@ -51,13 +51,22 @@ t.test("at its end the disk counts as full, and the reserve is there for what ru
 
 t.test("a write of our own that finds no room gets the reserve's, and the disk counts as full at once", (t) => {
   const { dir, fill } = smallDisk(t);
-  const disk = new NodeDisk(dir);
+  let heard = 0;
+  const disk = new NodeDisk(dir, () => (heard += 1));
   fill(32 * MIB);
   t.throws(() => writeFileSync(join(dir, "others"), Buffer.alloc(64 * MIB)), { code: "ENOSPC" });
   const record = Buffer.alloc(8 * MIB);
   t.throws(() => writeFileSync(join(dir, "record"), record), { code: "ENOSPC" });
   disk.withRoom(() => writeFileSync(join(dir, "record"), record));
   t.equal(disk.isFull, true);
+  t.equal(heard, 1);
+  const noRoom = Object.assign(new Error("no room"), { code: "ENOSPC" });
+  t.throws(() =>
+    disk.withRoom(() => {
+      throw noRoom;
+    }),
+  );
+  t.equal(heard, 1, "what is known is not told again");
   t.throws(
     () =>
       disk.withRoom(() => {

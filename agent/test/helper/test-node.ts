@@ -2,7 +2,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomBytes, X509Certificate } from "node:crypto";
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
@@ -184,6 +194,20 @@ export class TestNode implements AsyncDisposable {
 
   async runningContainers(): Promise<string[]> {
     return (await this.engine.podman("ps", "--format", "{{.Names}}")).split("\n").filter((name) => name !== "");
+  }
+
+  /** Lets no write of a member's record succeed, as a full or broken disk would, until its end. */
+  async hinderRecord(member: string): Promise<{ end(): void }> {
+    const inTheWay = join(this.config.dataDir, "members", member, "record.json.part");
+    await until("a moment without a write", () => {
+      try {
+        mkdirSync(inTheWay);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    return { end: () => rmdirSync(inTheWay) };
   }
 
   log(): string {
