@@ -121,6 +121,64 @@ t.test("refused before the first byte, with Expect and without", async (t) => {
   );
 });
 
+t.test("who can't be let in holds no room, learns no numbers and nothing of what could be copied", async (t) => {
+  const [owner, other] = [await front.addUser(10_000), await front.addUser(10_000)];
+  await front.storeOf(owner).put(owner.bucket, "secret", Buffer.alloc(6_000), "text/plain");
+  const path = `/${owner.bucket}/x`;
+  const stranger = { accessKeyId: "RTSTRANGER", secretAccessKey: "x" };
+  const answerTo = async (target: string, headers: Record<string, string>): Promise<string> => {
+    const raw = new RawConnection(front);
+    raw.socket.write(headText(`PUT ${target}`, { "content-length": "0", ...headers }));
+    const answer = await raw.until(/<\/Error>/);
+    raw.close();
+    return /<Code>.*<\/Message>/.exec(answer)?.[0] ?? answer;
+  };
+  for (const [who, headers, code] of [
+    ["a stranger", await signedHeaders(front, stranger, "PUT", path), "InvalidAccessKeyId"],
+    ["nobody", { host: "localhost" }, "AccessDenied"],
+    ["another user", await signedHeaders(front, other.keys, "PUT", path), "AccessDenied"],
+  ] as const)
+    for (const length of ["3000", "5000000"])
+      t.match(await answerTo(path, { ...headers, "content-length": length }), `<Code>${code}<`, `${who} with ${length} bytes`);
+  const forged = { ...front.admin, secretAccessKey: "wrong" };
+  for (const keys of [other.keys, forged]) {
+    const copies = ["secret", "missing"].map(async (key) => {
+      const target = `/${other.bucket}/copy`;
+      const source = { "x-amz-copy-source": `/${owner.bucket}/${key}` };
+      return await answerTo(target, await signedHeaders(front, keys, "PUT", target, source));
+    });
+    const [secret, missing] = await Promise.all(copies);
+    t.match(secret, "<Code>AccessDenied<");
+    t.equal(secret, missing);
+  }
+  const claimed = await answerTo(path, { ...(await signedHeaders(front, forged, "PUT", path)), "content-length": "5000000" });
+  t.match(claimed, "<Code>QuotaExceeded<");
+  t.notMatch(claimed, /\d{4}/);
+  const slow = new RawConnection(front);
+  slow.socket.write(
+    headText(`PUT ${path}`, { ...(await signedHeaders(front, stranger, "PUT", path)), "content-length": "4000" }),
+  );
+  await slow.until(/HTTP/);
+  await front.storeOf(owner).put(owner.bucket, "rest", Buffer.alloc(4_000), "text/plain");
+  slow.close();
+});
+
+t.test("a body that hardly begins holds its room for a short while", async (t) => {
+  const user = await front.addUser(10_000);
+  const path = `/${user.bucket}/slow`;
+  const forged = { ...user.keys, secretAccessKey: "wrong" };
+  const raw = new RawConnection(front);
+  raw.socket.write(headText(`PUT ${path}`, { ...(await signedHeaders(front, forged, "PUT", path)), "content-length": "9000" }));
+  const trickle = setInterval(() => raw.socket.write("x"), 1_000);
+  const put = () => front.storeOf(user).put(user.bucket, "a", Buffer.alloc(2_000), "text/plain");
+  await sleep(500);
+  await t.rejects(put(), QUOTA_EXCEEDED);
+  await raw.until(/$never/, 25_000);
+  clearInterval(trickle);
+  t.equal(raw.isClosed, true);
+  await put();
+});
+
 t.test("counted anew after kill -9 of front, engine and coordinator, in the middle of writes", async (t) => {
   const quota = 60 * KIB;
   const user = await front.addUser(quota);

@@ -31,14 +31,23 @@ export class Directory {
   /** Null for a bucket of nobody, and while nobody can say. */
   async owner(bucket: string): Promise<string | null> {
     try {
-      return await this.#owners.get(bucket, async () => {
-        const { owner } = await this.#link.ask("owner", { bucket }, ASK_MS);
-        return { value: owner, isKnown: owner !== null };
-      });
+      return await this.#ownerOf(bucket);
     } catch {
       // The bucket's name stands in the record all the same, as a commitment.
       return null;
     }
+  }
+
+  /** Whether it is the bucket of this user. @throws CoordinatorUnavailable while nobody can say */
+  async owns(subject: string, bucket: string): Promise<boolean> {
+    return (await this.#ownerOf(bucket)) === subject;
+  }
+
+  #ownerOf(bucket: string): Promise<string | null> {
+    return this.#owners.get(bucket, async () => {
+      const { owner } = await this.#link.ask("owner", { bucket }, ASK_MS);
+      return { value: owner, isKnown: owner !== null };
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 const S3_ERRORS = {
   AccessDenied: 403,
   EntityTooLarge: 400,
+  InvalidAccessKeyId: 403,
   InvalidArgument: 400,
   InvalidBucketName: 400,
   InvalidRequest: 400,

@@ -77,7 +77,7 @@ export class Door {
     const source = sourceOf(request, principal);
     try {
       this.#checkRights(asked, principal);
-      const room = await this.#room(asked);
+      const room = bringsBytes(asked) ? await this.#room(asked, principal) : null;
       try {
         await this.#recordAndForward({ request, response, asked, owner, source, room });
       } catch (error) {
@@ -97,6 +97,9 @@ export class Door {
   #checkRights({ operation, key, copySource }: S3Request, principal: Principal): void {
     if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
       throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone");
+    // Its key id stands in every URL that it signs, and the answer to a copy tells of the source.
+    if (copySource !== null && principal.kind === "coordinator")
+      throw new S3Refusal("AccessDenied", "the coordinator copies no objects");
     const { outputExport } = this.#deps;
     const readKeys = [operation.trace.kind === "read" ? key : null, copySource?.key ?? null];
     if (readKeys.some((name) => name !== null && isExportRefused(outputExport, principal, name)))
@@ -104,13 +107,26 @@ export class Door {
   }
 
   /** Null for what adds no byte. */
-  async #room(asked: S3Request): Promise<Room | null> {
-    const { operation, bucket, copySource, uploadId, partNumber, length } = asked;
-    if (bucket === null || (operation.body !== "object" && !operation.copies)) return null;
+  async #room(asked: S3Request, principal: Principal): Promise<Room | null> {
+    const { bucket, copySource, uploadId, partNumber, length } = asked;
+    if (bucket === null) return null;
+    for (const touched of new Set([bucket, copySource?.bucket ?? bucket])) await this.#checkClaim(principal, touched);
     const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
     const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
     if (bytes === 0 && part === null) return null;
-    return await this.#deps.quota.room(bucket, bytes, part);
+    // Whoever claims the coordinator's key id is told no numbers, for the same reason.
+    return await this.#deps.quota.room(bucket, bytes, part, principal.kind === "user");
+  }
+
+  /**
+   * Room is held, and sources of copies are looked at, before the engine has checked the signature: for nobody who could not be let in.
+   * @throws S3Refusal AccessDenied, InvalidAccessKeyId
+   */
+  async #checkClaim(principal: Principal, bucket: string): Promise<void> {
+    if (principal.kind === "coordinator") return;
+    if (principal.kind === "unknown") throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
+    if (principal.kind === "user" && (await this.#deps.directory.owns(principal.subject, bucket))) return;
+    throw new S3Refusal("AccessDenied", "a bucket takes and gives copies of objects by its owner's key alone");
   }
 
   async #sizeOf({ copySource }: S3Request): Promise<number> {
@@ -208,6 +224,11 @@ function say(response: ServerResponse, status: number, what: object): void {
   const body = JSON.stringify(what);
   response.writeHead(status, { "content-type": "application/json", "content-length": body.length });
   response.end(body);
+}
+
+/** Whether it may add bytes to a bucket. */
+function bringsBytes({ operation }: S3Request): boolean {
+  return operation.body === "object" || operation.copies;
 }
 
 function sourceOf({ socket, headers }: IncomingMessage, principal: Principal): Source {

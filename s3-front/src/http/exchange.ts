@@ -14,6 +14,12 @@ import { drain } from "./refuse.ts";
 
 /** Of a client that sends or reads nothing. */
 export const CLIENT_IDLE_MS = 60_000;
+/**
+ * The engine looks at a request's signature once it has so much of the body, or all: for so long at most room is held for a claim that is
+ * not proven, and a connection of the engine's with it.
+ */
+const UNPROVEN_BYTES = 8 * 1024;
+const UNPROVEN_MS = 20_000;
 /** While the engine works on a request that has arrived whole. */
 const ENGINE_WORKS_MS = 15 * 60_000;
 /** Error documents, the ends of uploads, and small objects: read whole, and sent with the head in one call. */
@@ -85,10 +91,15 @@ async function headOf(
   response: ServerResponse,
   body: "stream" | Buffer,
 ): Promise<AnswerHead> {
+  let unproven = UNPROVEN_BYTES;
+  const timer = body === "stream" && hasBody(request) ? setTimeout(() => request.socket.destroy(), UNPROVEN_MS) : undefined;
   const onData = (chunk: Buffer): void => {
     if (!connection.write(chunk)) request.pause();
+    unproven -= chunk.length;
+    if (unproven <= 0) clearTimeout(timer);
   };
   const onEnd = (): void => {
+    clearTimeout(timer);
     connection.end();
     request.socket.setTimeout(ENGINE_WORKS_MS);
   };
@@ -118,7 +129,7 @@ async function headOf(
     onDrain: () => request.resume(),
   });
   if (!isAwaited) flow();
-  const head = await answered;
+  const head = await answered.finally(() => clearTimeout(timer));
   // What is left of a body that the engine did not wait for is drained by whoever answers.
   if (!connection.isAskedWhole) {
     request.off("data", onData).off("end", onEnd);

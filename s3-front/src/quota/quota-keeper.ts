@@ -25,9 +25,10 @@ export class QuotaKeeper {
 
   /**
    * Reserves room before a byte is taken.
+   * @param tellsNumbers whether a refusal may say how full the bucket is
    * @throws S3Refusal QuotaExceeded, NoSuchBucket · CoordinatorUnavailable when the bucket can't be counted
    */
-  async room(bucket: string, storedBytes: number, part: Part | null): Promise<Room> {
+  async room(bucket: string, storedBytes: number, part: Part | null, tellsNumbers: boolean): Promise<Room> {
     const giveUpAt = performance.now() + WAIT_MS;
     for (;;) {
       const kept = this.#kept(bucket);
@@ -54,7 +55,7 @@ export class QuotaKeeper {
           else throw quotaExceeded(storedBytes);
           break;
         case "refused":
-          throw quotaExceeded(storedBytes, verdict);
+          throw quotaExceeded(storedBytes, tellsNumbers ? verdict : undefined);
       }
     }
   }
