@@ -6,7 +6,7 @@
  */
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { HostsEntry } from "../dev/hosts-entry.ts";
@@ -20,13 +20,16 @@ import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { doublesOf } from "./jobs/doubles.ts";
 import { LivingContainers } from "./measure/living-containers.ts";
 import { quantile } from "./measure/statistics.ts";
+import { dial } from "./network/dial.ts";
+import { Outside } from "./network/outside.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const HOME = "proof-node";
 const NODE = "other-node";
 const SPREAD = [`${HOME}-0`, `${NODE}-0`];
-/** TEST-NET-3 of RFC 5737. */
-const PUBLIC = "203.0.113.1";
+const PUBLIC_PORTS = [443, 80, 53];
+/** What a container without a route is told of every address but its gateway's. */
+const NO_ROUTE = "Network is unreachable";
 const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 180_000;
 const KILL_AFTER_MS = 3_000;
@@ -82,20 +85,18 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const survived = await api.untilEnded(killed, JOB_LIMIT_MS);
 
     progress("a job that dials every listening port of its gateway, and a public address");
+    using outside = await Outside.start(PUBLIC_PORTS);
+    // Whoever has a route is answered: this host, and over it the other node.
+    const answered = [
+      await dial({ host: outside.address, port: PUBLIC_PORTS[0] ?? 0 }),
+      dialFrom(namespace, outside.address, PUBLIC_PORTS[0] ?? 0),
+    ];
     const ports = listening(namespace);
     const own = Object.values(networkInterfaces())
       .flatMap((faces) => faces ?? [])
       .filter(({ family, internal, address }) => family === "IPv4" && !internal && !address.startsWith("198.18."));
     const hosts = [...new Set([namespace.address, ...own.map(({ address }) => address)])];
-    const asked = {
-      hosts,
-      ports,
-      elsewhere: [
-        [PUBLIC, 443],
-        [PUBLIC, 80],
-        [PUBLIC, 53],
-      ],
-    };
+    const asked = { hosts, ports, elsewhere: PUBLIC_PORTS.map((port) => [outside.address, port]) };
     const dialling = await installed.workstation("dialling", join(import.meta.dirname, "two-nodes"));
     const last = (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(-1) ?? {};
     const dialled = placementOf(database, String(last["id"]));
@@ -111,7 +112,14 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const isClosed = Object.entries(dialled.members).every(([node, members]) => {
       const site = found[members.find((member) => member.startsWith("site-")) ?? ""];
       const allowed = node === home ? [] : [`gateway:${port}`];
-      return site !== undefined && site.dialled > ports.length && site.connected.join() === allowed.join();
+      const beyond = hosts.length * ports.length + PUBLIC_PORTS.length;
+      return (
+        site !== undefined &&
+        site.gateways.length === 1 &&
+        site.dialled === ports.length + beyond &&
+        site.results[NO_ROUTE] === beyond &&
+        site.connected.join() === allowed.join()
+      );
     });
 
     const seen = await living.seen();
@@ -132,6 +140,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         last["state"] === "FINISHED" &&
         isSpread(dialled) &&
         isClosed &&
+        answered.every((how) => how === "connected") &&
+        outside.came === answered.length &&
         doubles.length === 0 &&
         left.length === 0,
       figures: {
@@ -144,7 +154,14 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
           error: survived.detail.error,
           ...placementOf(database, killed),
         },
-        way_out: { state: last["state"], bridge: dialled.bridge, ports: ports.length, by_node: byNode },
+        way_out: {
+          state: last["state"],
+          bridge: dialled.bridge,
+          hosts: hosts.length,
+          ports: ports.length,
+          public_address: { answered, came: outside.came },
+          by_node: byNode,
+        },
         doubles,
         left,
       },
@@ -167,6 +184,12 @@ async function untilReady(database: string): Promise<void> {
     if (state === "READY") return;
   }
   throw new Error(`${NODE} offers no worker after ${READY_LIMIT_MS} ms`);
+}
+
+function dialFrom(namespace: NetworkNamespace, host: string, port: number): string {
+  const script = `exec 3<>/dev/tcp/${host}/${port}`;
+  const { status } = spawnSync(...namespace.enter("timeout", ["3", "bash", "-c", script]));
+  return status === 0 ? "connected" : "no answer";
 }
 
 /** Ports that anybody listens on, on this machine or in the namespace, and the first of those for jobs. */
