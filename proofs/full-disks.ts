@@ -1,14 +1,16 @@
 /**
- * The disk of the node, of the object store, of the audit log and of the database filled to the last block in the middle of a federated job,
- * and freed after a minute. Meanwhile `appliance status` must say which and what to do; afterwards the job must end FINISHED, go on only from a
- * model that was stored, and the next job must run; no part has ended, nothing is left, and the log verifies.
+ * The disk of the node, of the object store, of the audit log, of the database and of the parts' logs filled to the last block in the middle of
+ * a federated job, and freed after a minute. Meanwhile `appliance status` must say which and what to do, and a submission be refused with the code
+ * that is due, or be accepted and end FINISHED once there is room. Afterwards status must find no fault any more, the job end FINISHED, go on only
+ * from a model that was stored, and the next job run; no part has ended, nothing is left, and the log verifies.
  *
- * `npm run prove -- full-disks [NAME,NAME… [SECONDS]]` (all four, 60 s unless said)
+ * `npm run prove -- full-disks [NAME,NAME… [SECONDS]]` (all five, 60 s unless said)
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
@@ -21,22 +23,31 @@ import { ReplacedParts } from "./measure/replaced-parts.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const GIB = 1024 ** 3;
-/** Folder below `data`, size, and what status must call it. */
+const ACCEPTED = "accepted";
+/** Folder below the root, size, what status must call it, and what a submission must be answered. */
 const DISKS = {
-  node: { folder: "agent", sizeBytes: 14 * GIB, code: "node_disk_full" },
-  s3: { folder: "s3", sizeBytes: 2 * GIB, code: "disk_full" },
-  audit: { folder: "audit", sizeBytes: 6 * GIB, code: "audit_draining" },
-  database: { folder: "coordinator", sizeBytes: GIB, code: "database_full" },
+  node: { folder: "data/agent", sizeBytes: 14 * GIB, code: "node_disk_full", submission: ACCEPTED },
+  s3: { folder: "data/s3", sizeBytes: 2 * GIB, code: "disk_full", submission: "ServiceUnavailable" },
+  audit: { folder: "data/audit", sizeBytes: 6 * GIB, code: "audit_draining", submission: "audit_unavailable" },
+  database: { folder: "data/coordinator", sizeBytes: GIB, code: "database_full", submission: "database_unavailable" },
+  // No part needs its log to do its work.
+  log: { folder: "log", sizeBytes: GIB / 2, code: "disk_full", submission: ACCEPTED },
 } as const;
 type Name = keyof typeof DISKS;
 const JOB = { rounds: 5, ticks: 10 };
 const JOB_LIMIT_MS = 400_000;
 const LOOK_AFTER_MS = 20_000;
+/** From when there is room again until status finds no fault. */
+const CLEAR_LIMIT_MS = 60_000;
 
 type Filled = {
   disk: Name;
   found: string[];
   submission: string;
+  /** How a job ended that was accepted while the disk was full. */
+  late: string | null;
+  /** Faults that status still found a minute after there was room. */
+  stillFound: string[];
   state: string;
   attempts: number;
   resumedAt: number;
@@ -62,10 +73,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const disks = new Map<Name, SmallDisk>();
   for (const name of names) {
     const { folder, sizeBytes } = DISKS[name];
-    disks.set(
-      name,
-      stack.use(SmallDisk.under(join(appliance.root, "data", folder), sizeBytes, installed.folder(`disk-${name}`))),
-    );
+    disks.set(name, stack.use(SmallDisk.under(join(appliance.root, folder), sizeBytes, installed.folder(`disk-${name}`))));
   }
   stack.defer(async () => void (await appliance.command(["stop"])));
   await appliance.command(["start"]);
@@ -82,30 +90,38 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     if (name === "database") emptyWriteAheadLog(appliance.root);
     disk.fill();
     await sleep(LOOK_AFTER_MS);
-    const found = appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
+    const found = findingsOf(appliance);
     progress(`  status says: ${found.join("; ")}`);
-    const submission = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
-      () => "accepted",
-      (error: unknown) => reasonOf(error),
+    const { submission, id } = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
+      (accepted) => ({ submission: ACCEPTED, id: accepted }),
+      (error: unknown) => ({ submission: reasonOf(error), id: null }),
     );
     progress(`  a submission: ${submission}`);
     await sleep(Math.max(0, fullS * 1000 - (Date.now() - from)));
     disk.free();
     progress("  there is room again");
+    const stillFound = await untilClear(appliance);
     const task = await api.untilEnded(job, JOB_LIMIT_MS);
+    const late = id === null ? null : (await api.untilEnded(id, JOB_LIMIT_MS)).status;
     const ended = replaced.names();
     const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
     await untilHealthy(appliance);
     const next = await api.untilEnded(await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }), JOB_LIMIT_MS);
     const outcome = { state: task.status, attempts: attempts.length, resumedAt: attempts.at(-1)?.startRound ?? 0 };
     const seconds = Math.round((Date.now() - from) / 1000);
-    done.push({ disk: name, found, submission, ...outcome, seconds, next: next.status, ended, overlaps, wrongModels });
-    progress(`  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the next job: ${next.status}`);
+    const said = { found, submission, late, stillFound };
+    done.push({ disk: name, ...said, ...outcome, seconds, next: next.status, ended, overlaps, wrongModels });
+    progress(
+      `  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the late one: ${late}; the next job: ${next.status}`,
+    );
   }
   const left = [...(await untilNothingIsLeft(appliance)), ...(await openUploads(jobs.workstation))];
   const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
   const isGood = (one: Filled) =>
     one.found.some((line) => line.startsWith(`fault ${DISKS[one.disk].code}:`)) &&
+    one.submission === DISKS[one.disk].submission &&
+    (one.late === null || one.late === "FINISHED") &&
+    one.stillFound.length === 0 &&
     one.state === "FINISHED" &&
     one.next === "FINISHED" &&
     one.ended.length === 0 &&
@@ -113,6 +129,17 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     one.wrongModels.length === 0;
   const ok = done.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
   return { ok, figures: { full_s: fullS, each: done, left, audit } };
+}
+
+function findingsOf(appliance: LocalAppliance): string[] {
+  return appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
+}
+
+/** @returns the faults that do not go */
+async function untilClear(appliance: LocalAppliance): Promise<string[]> {
+  const faults = (): string[] => findingsOf(appliance).filter((line) => line.startsWith("fault "));
+  for (const from = Date.now(); Date.now() - from < CLEAR_LIMIT_MS && faults().length > 0; ) await sleep(1_000);
+  return faults();
 }
 
 /** SQLite writes over what its log has already: that a commit needs room at all, the log must have none. */
