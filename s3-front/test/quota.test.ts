@@ -93,6 +93,31 @@ t.test("no object hides from the count behind the engine's own folder name, at n
   await t.rejects(put("a/y"), QUOTA_EXCEEDED);
 });
 
+t.test("a copy that the engine would read otherwise than the count is refused", async (t) => {
+  const range = { "x-amz-copy-source-range": "bytes=0-0" };
+  for (const [what, key, isPart, signed, unsigned] of [
+    ["a range of a whole object", "%C3%BC", false, range, {}],
+    ["a range that goes no further", "%C3%BC", true, {}, { ...range, connection: "x-amz-copy-source-range" }],
+    // Sent as UTF-8, as the signature has it.
+    ["a source that is not escaped", "ü", false, {}, {}],
+  ] as const) {
+    const user = await front.addUser(1000);
+    const store = front.storeOf(user);
+    await store.put(user.bucket, "ü", Buffer.alloc(600), "text/plain");
+    // What the bytes of `ü` are in Latin-1.
+    await store.put(user.bucket, "\u00c3\u00bc", Buffer.alloc(1), "text/plain");
+    const part = isPart ? `?uploadId=${await store.createUpload(user.bucket, "copy", "text/plain")}&partNumber=1` : "";
+    const target = `/${user.bucket}/copy${part}`;
+    const source = { "x-amz-copy-source": `/${user.bucket}/${key}` };
+    const headers = await signedHeaders(front, user.keys, "PUT", target, { ...source, ...signed });
+    const raw = new RawConnection(front);
+    raw.socket.write(headText(`PUT ${target}`, { ...headers, ...unsigned, "content-length": "0" }));
+    t.match(await raw.until(/<\/\w+>\s*$/), /^HTTP\/1\.1 400[\s\S]*<Code>InvalidArgument<\/Code>/, what);
+    t.equal((await front.store.usage(user.bucket)).usedBytes, 601, what);
+    raw.close();
+  }
+});
+
 t.test("refused before the first byte, with Expect and without", async (t) => {
   const user = await front.addUser(1000);
   const path = `/${user.bucket}/big`;

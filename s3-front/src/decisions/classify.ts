@@ -23,11 +23,12 @@ export type S3Request = {
 /**
  * What a request asks for, from its request line and headers alone.
  * @param rawHeaders name, value, name, value … as they came
- * @throws S3Refusal NotImplemented for what is not in the table of operations, and what the parsers of its parts throw
+ * @throws S3Refusal NotImplemented for what is not in the table of operations, InvalidArgument, and what the parsers of its parts throw
  */
 export function classify(method: string, target: string, rawHeaders: readonly string[]): S3Request {
   const headers = decisiveHeaders(rawHeaders);
   const source = headers.get("x-amz-copy-source");
+  const range = headers.get("x-amz-copy-source-range");
   const keyCall = method === "PATCH" ? KEY_CALLS.get(target.split("?")[0] ?? "") : undefined;
   const { bucket, key, query } = keyCall === undefined ? parseAddress(target) : parseAddress(`/${target.replace(/^[^?]*/, "")}`);
   const level = key !== null ? "object" : bucket !== null ? "bucket" : "service";
@@ -38,14 +39,18 @@ export function classify(method: string, target: string, rawHeaders: readonly st
         ? keyCall
         : null;
   if (operation === null) throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  const isPart = operation.selectors.includes("partNumber");
+  // Without a part the engine copies the whole object.
+  if (range !== undefined && !(isPart && operation.copies))
+    throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range goes with a copied part alone");
   return {
     operation,
     bucket,
     key,
     versionId: idOf(query.get("versionId")),
     uploadId: idOf(query.get("uploadId")),
-    partNumber: operation.selectors.includes("partNumber") ? partNumberOf(query.get("partNumber") ?? "") : null,
-    copySource: source === undefined ? null : parseCopySource(source, headers.get("x-amz-copy-source-range")),
+    partNumber: isPart ? partNumberOf(query.get("partNumber") ?? "") : null,
+    copySource: source === undefined ? null : parseCopySource(source, range),
     accessKeyId: claimedAccessKey(query, headers),
     length: declaredLength(operation.body, query, headers),
   };

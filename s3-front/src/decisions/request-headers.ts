@@ -12,16 +12,20 @@ const READ = new Set([
   "x-amz-copy-source-range",
   "x-amz-decoded-content-length",
 ]);
+/** What clients say of a connection. Any other name there would take that header out of the request after it was read here. */
+const SAID_OF_CONNECTION = new Set(["", "close", "keep-alive", "te", "upgrade"]);
 
 /**
  * The headers that decide something, by lower-case name.
  * @param raw name, value, name, value … as they came
- * @throws S3Refusal InvalidArgument when one is there twice
+ * @throws S3Refusal InvalidArgument when one is there twice, or Connection names a header
  */
 export function decisiveHeaders(raw: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
+    if (name === "connection" && namesIn(raw[at + 1]).some((said) => !SAID_OF_CONNECTION.has(said)))
+      throw new S3Refusal("InvalidArgument", "the header Connection names another header");
     if (!READ.has(name)) continue;
     if (found.has(name)) throw new S3Refusal("InvalidArgument", `the header ${name} is given twice`);
     found.set(name, raw[at + 1] ?? "");
@@ -35,8 +39,7 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te"
 export function endToEnd(raw: readonly string[]): string[] {
   let named: Set<string> | null = null;
   for (let at = 0; at < raw.length; at += 2)
-    if (raw[at]?.toLowerCase() === "connection")
-      named = new Set([...(named ?? []), ...(raw[at + 1] ?? "").split(",").map((name) => name.trim().toLowerCase())]);
+    if (raw[at]?.toLowerCase() === "connection") named = new Set([...(named ?? []), ...namesIn(raw[at + 1])]);
   const kept: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
@@ -45,4 +48,8 @@ export function endToEnd(raw: readonly string[]): string[] {
     kept.push(raw[at] ?? "", raw[at + 1] ?? "");
   }
   return kept;
+}
+
+function namesIn(list = ""): string[] {
+  return list.split(",").map((name) => name.trim().toLowerCase());
 }

@@ -16,6 +16,7 @@ const streaming = {
   "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
 };
 const copy = { "x-amz-copy-source": "/bucket/a%20b?versionId=01K" };
+const range = { "x-amz-copy-source-range": "bytes=0-9" };
 
 t.test("every request of the clients is the operation that S3 calls it", async (t) => {
   const requests: [string, string, Record<string, string>?][] = [
@@ -51,8 +52,12 @@ t.test("every request of the clients is the operation that S3 calls it", async (
     ["DELETE /bucket/a", "DeleteObject"],
     ["POST /bucket/a?uploads", "CreateMultipartUpload"],
     ["PUT /bucket/a?partNumber=1&uploadId=u", "UploadPart", body],
-    ["PUT /bucket/a?partNumber=1&uploadId=u", "UploadPartCopy", { ...copy, "x-amz-copy-source-range": "bytes=0-9" }],
+    ["PUT /bucket/a?partNumber=1&uploadId=u", "UploadPartCopy", { ...copy, ...range }],
+    ["PUT /bucket/a?partNumber=1&uploadId=u", "UploadPartCopy", copy],
     ["GET /bucket/a?uploadId=u&max-parts=5", "ListParts"],
+    ...["", "close", "Keep-Alive", "TE, close", "Upgrade,keep-alive,"].map(
+      (connection): [string, string, Record<string, string>] => ["GET /bucket/a", "GetObject", { connection }],
+    ),
     ["POST /bucket/a?uploadId=u", "CompleteMultipartUpload", body],
     ["DELETE /bucket/a?uploadId=u", "AbortMultipartUpload"],
     ["PUT /bucket/a?tagging", "PutObjectTagging", body],
@@ -124,6 +129,13 @@ t.test("what nobody has classified, or what two readers may take differently, is
     ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/../other/b" }],
     ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?versionId=1&x=2" }],
     ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/%2e%2e/a" }],
+    ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/\u00c3\u00bc" }],
+    ["PUT /bucket/a", "InvalidArgument", { ...copy, ...range }],
+    ["PUT /bucket/a", "InvalidArgument", { ...body, ...range }],
+    ["PUT /bucket/a?partNumber=1&uploadId=u", "InvalidArgument", { ...body, ...range }],
+    ["PUT /bucket/a?partNumber=1&uploadId=u", "InvalidArgument", { ...copy, "x-amz-copy-source-range": "bytes=0-" }],
+    ["PUT /bucket/a?partNumber=1&uploadId=u", "InvalidArgument", { ...copy, ...range, connection: "X-Amz-Copy-Source-Range" }],
+    ["PUT /bucket/a", "InvalidArgument", { ...body, Connection: "close, x-amz-meta-a" }],
     ["PUT /bucket/a", "MissingContentLength"],
     ["PUT /bucket/a", "MissingContentLength", { "transfer-encoding": "chunked" }],
     ["PUT /bucket/a", "MissingContentLength", { "transfer-encoding": "chunked", "x-amz-decoded-content-length": "3" }],
