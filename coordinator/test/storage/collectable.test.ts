@@ -28,6 +28,7 @@ t.test("a deleted object goes whole, its marker last; while a job reads it the m
   t.same(ids(versions), ["v1", "m"]);
   t.same(ids(versions, [{ key: "a", versionId: "v1" }]), []);
   t.same(ids([{ ...versions[0]! }, { ...versions[1]!, modifiedAt: NOW }]), [], "just deleted: it can be brought back");
+  t.same(ids([{ ...versions[0]!, modifiedAt: NOW - 999 }, versions[1]!]), [], "also when its marker is dated like the object");
 });
 
 t.test("a current object stays, also when a listing names it twice or again among the old ones", async (t) => {

@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { readFile, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import t from "tap";
 import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
-import type { StoredVersion } from "../../src/storage/decisions/collectable.ts";
+import { collectable, type StoredVersion } from "../../src/storage/decisions/collectable.ts";
 import { S3ObjectStore, TooManyObjectsError } from "../../src/storage/object-store.ts";
 import { S3ResponseError, S3Transport, S3UnavailableError } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
@@ -171,6 +172,19 @@ t.test("what goes while it is listed takes nothing else out of the listing", asy
   for (const keys of [["a"], ["b"], ["d", "d"]]) t.same(await next(parts), keys);
   await store.remove(going, middle.key, middle.versionId);
   await t.rejects(parts.next(), S3UnavailableError, "the rest of d can't be told");
+});
+
+t.test("an object of long ago that was deleted just now can be brought back", async (t) => {
+  const hour = 3_600_000;
+  const undo = "alice-undo";
+  await store.ensureBucket(undo);
+  const { versionId } = await store.put(undo, "a", "x", "text/plain");
+  await utimes(join(engine.volumePath, undo, "a"), 1_000_000, 1_000_000);
+  await store.remove(undo, "a");
+  const { value: listed = [] } = await store.versions(undo).next();
+  t.equal(listed.length, 2);
+  t.same(collectable(listed, [], hour, Date.now()), []);
+  t.match(collectable(listed, [], hour, Date.now() + 2 * hour), [{ versionId }, { isMarker: true }]);
 });
 
 t.test("objects are listed while others remove them", async (t) => {

@@ -32,8 +32,8 @@ export function collectable(
     const old = newestFirst.filter((version, at) => {
       const successor = newestFirst[at - 1];
       if (version.isLatest || successor === undefined || isNeeded.has(refOf(version.key, version.versionId))) return false;
-      // It was current until the next newer one came.
-      return now - successor.modifiedAt >= keptMs;
+      // It was current until the next newer one came. The engine dates a delete marker like the object that it hides, an old version by its end.
+      return now - Math.max(successor.modifiedAt, version.modifiedAt) >= keptMs;
     });
     const [latest] = newestFirst;
     const hidesNothing = latest?.isMarker === true && old.length === newestFirst.length - 1 && now - latest.modifiedAt >= keptMs;
