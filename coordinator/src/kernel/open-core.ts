@@ -103,6 +103,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
   await uploads.recover();
   const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
+  stack.defer(() => uploads.close());
   const collector = new VersionCollector({
     ...{ db, commit, gate, store: options.store, now: () => clock.now() },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type {
   OutputCompleteReply,
   OutputCompleteRequest,
@@ -18,14 +20,19 @@ import type { MemberRow } from "../kernel/rows.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import { AgentRefusal } from "../nodes/agent-refusal.ts";
 import type { Registry } from "../nodes/registry.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
+import { type CompletedVersion, CompletionUnderWay, type ObjectStore } from "../storage/object-store.ts";
+import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { multipartEtag } from "./decisions/multipart-etag.ts";
 import { outputKey } from "./decisions/output-key.ts";
-import { partPlan, urlLifeS } from "./decisions/part-plan.ts";
+import { completionLimitMs, partPlan, urlLifeS } from "./decisions/part-plan.ts";
 import { MODEL_KEY, type OutputTable, type UploadRow } from "./output-table.ts";
 
 const FOLDER_OF_MODELS = MODEL_KEY.slice(0, MODEL_KEY.indexOf("/"));
+
+/** An agent waits 10 s for an answer. */
+const ANSWER_MS = 8_000;
+const LOOK_AGAIN_MS = 1_000;
 
 export type OutputParts = {
   commit: GroupCommit;
@@ -45,9 +52,12 @@ export type OutputParts = {
 export class OutputUploads {
   readonly #parts: OutputParts;
   readonly #completing = new Map<string, Promise<OutputCompleteReply>>();
+  readonly #closed = new AbortController();
 
   constructor(parts: OutputParts) {
     this.#parts = parts;
+    // One listener for each completion under way.
+    setMaxListeners(0, this.#closed.signal);
   }
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable */
@@ -89,10 +99,22 @@ export class OutputUploads {
     return { urls: await this.#presign(upload, request.parts) };
   }
 
-  /** Safe to repeat. @throws AgentRefusal */
+  /** Safe to repeat. @throws AgentRefusal `storage_unavailable` while the store is at it: the agent asks again */
   async complete(nodeId: string, request: OutputCompleteRequest): Promise<OutputCompleteReply> {
     const upload = await this.#parts.commit.run(() => this.#decideCompletion(nodeId, request));
-    return upload.state === "COMPLETED" ? { versionId: upload.version_id } : this.#finish(upload);
+    if (upload.state === "COMPLETED") return { versionId: upload.version_id };
+    const answered = new AbortController();
+    try {
+      return await Promise.race([this.#finish(upload), refuseLate(upload, answered.signal)]);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /** Waits for no completion that is under way: the store ends it, and the next start records it. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.allSettled(this.#completing.values());
   }
 
   /** What a crash left between our row and the object store: taken back, or completed again. The store may be away: nobody waits for it here. */
@@ -165,7 +187,11 @@ export class OutputUploads {
     const { outputs, transitions, registry } = this.#parts;
     const held = registry.fenced(nodeId, request.member, request.fence);
     const upload = this.#uploadOf(held, request.upload, ["OPEN", "COMPLETING", "COMPLETED"]);
-    if (upload.state !== "OPEN") return upload;
+    if (upload.state !== "OPEN") {
+      // Copying the parts of a large one takes longer than a member may be silent.
+      if (this.#completing.has(upload.id)) transitions.progress(held);
+      return upload;
+    }
     this.#writer(nodeId, request.member, request.fence);
     const etags = request.etags.map((etag) => etag.replaceAll('"', ""));
     if (etags.length !== upload.part_count)
@@ -199,30 +225,45 @@ export class OutputUploads {
     return { versionId: stored.versionId };
   }
 
-  /** Null when the store knows nothing of it. An upload that a crash had completed already is known by the ETag of its parts. */
-  async #completeOnce(upload: UploadRow, etags: readonly string[]) {
-    const { store } = this.#parts;
+  /**
+   * Null when the store knows nothing of it. An upload that an earlier request completed is known by the ETag of its parts. Without an answer nothing is
+   * known, and it stays as it is: whoever asks next learns what became of it.
+   */
+  async #completeOnce(upload: UploadRow, etags: readonly string[]): Promise<CompletedVersion | null> {
+    const { outputs, store } = this.#parts;
     const { bucket, key, s3_upload_id } = upload;
+    const { signal } = this.#closed;
     const parts = etags.map((etag, at) => ({ partNumber: at + 1, etag }));
-    try {
-      return await store.completeUpload(bucket, key, s3_upload_id!, parts);
-    } catch (error) {
-      const current = await store.stat(bucket, key);
-      const expected = multipartEtag(etags);
-      if (current !== null && expected !== null && current.etag === expected) return current;
-      const isOpen = (await store.listUploads(bucket, key)).some(({ uploadId }) => uploadId === s3_upload_id);
-      if (!isOpen) return null;
-      throw error;
+    const end = performance.now() + completionLimitMs(upload.size_bytes);
+    for (;;) {
+      try {
+        return await store.completeUpload(bucket, key, s3_upload_id!, parts, signal);
+      } catch (error) {
+        const isUnderWay = error instanceof CompletionUnderWay;
+        if (!isUnderWay && !(error instanceof S3ResponseError && error.status < 500)) throw error;
+        const current = await store.stat(bucket, key);
+        const expected = multipartEtag(etags);
+        if (current !== null && expected !== null && current.etag === expected) return { ...current, isNew: false };
+        if (isUnderWay) {
+          if (performance.now() > end || outputs.get(upload.id)?.state !== "COMPLETING") return null;
+        } else {
+          const isOpen = (await store.listUploads(bucket, key)).some(({ uploadId }) => uploadId === s3_upload_id);
+          if (isOpen) throw error;
+          return null;
+        }
+      }
+      await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => null);
     }
   }
 
   /** False when the fence was withdrawn while the store put it together: then it goes again. */
-  #recordStored(upload: UploadRow, stored: { versionId: string; etag: string }): boolean {
+  #recordStored(upload: UploadRow, stored: CompletedVersion): boolean {
     const { outputs, transitions } = this.#parts;
     const { clock, commands, members, records, jobs } = transitions.parts;
     const named = { version_id: stored.versionId, etag: stored.etag };
     if (!outputs.move(upload.id, "COMPLETING", "COMPLETED", { ...named, closed_at: clock.now() })) {
-      if (outputs.move(upload.id, "ABORTED", "ABORTED", named)) commands.removeVersion(upload.id);
+      // Found by its ETag it may be another upload's, of the same bytes.
+      if (stored.isNew && outputs.move(upload.id, "ABORTED", "ABORTED", named)) commands.removeVersion(upload.id);
       return false;
     }
     const member = members.get(upload.member_id)!;
@@ -288,4 +329,10 @@ export class OutputUploads {
 
 function fenceOf({ generation, counter }: UploadRow): Fence {
   return { generation, counter };
+}
+
+/** Rather than no answer: requests that wait are counted against the node. */
+async function refuseLate({ id }: UploadRow, answered: AbortSignal): Promise<never> {
+  await sleep(ANSWER_MS, undefined, { signal: answered });
+  throw new AgentRefusal("storage_unavailable", `the object store is still putting upload ${id} together`);
 }

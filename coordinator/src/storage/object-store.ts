@@ -6,6 +6,8 @@ import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-tran
 /** One version of one object. `etag` has no quotes. */
 export type ObjectVersion = { key: string; versionId: string; sizeBytes: number; etag: string };
 export type OpenUpload = { key: string; uploadId: string };
+/** Not `isNew`: an earlier request made it, or another upload of the same parts did. */
+export type CompletedVersion = ObjectVersion & { isNew: boolean };
 export type CompletedPart = { partNumber: number; etag: string };
 /** Bytes of all versions and of the parts of open uploads; `objects` counts current versions alone. */
 export type BucketUsage = { usedBytes: number; objects: number };
@@ -31,7 +33,17 @@ export interface ObjectStore {
   createUpload(bucket: string, key: string, contentType: string): Promise<string>;
   /** `partNumber` from 1. */
   presignPart(bucket: string, key: string, uploadId: string, partNumber: number, expiresS: number): Promise<string>;
-  completeUpload(bucket: string, key: string, uploadId: string, parts: readonly CompletedPart[]): Promise<ObjectVersion>;
+  /**
+   * Takes as long as the engine copies the parts.
+   * @throws CompletionUnderWay
+   */
+  completeUpload(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    parts: readonly CompletedPart[],
+    signal?: AbortSignal,
+  ): Promise<CompletedVersion>;
   /** True when it was open; its part URLs are dead afterwards. */
   abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean>;
   /** @throws S3UnavailableError where one key has as many as the engine lists at a time. */
@@ -59,6 +71,17 @@ type VersionPage = { listed: Listed[]; cut: VersionMarker | null };
 
 /** The engine's largest. */
 const PAGE_ENTRIES = 1000;
+/** As long as the S3 front lets the engine work: it copies every part, which takes minutes for the largest objects. */
+const COMPLETION_IDLE_MS = 15 * 60_000;
+
+/** Another request completes this upload, or was cut off by the end of the engine; the engine (versitygw 1.8.0) does not tell which. */
+export class CompletionUnderWay extends S3UnavailableError {
+  constructor() {
+    super("the object store is putting the parts together");
+    this.name = "CompletionUnderWay";
+  }
+}
+
 
 export class S3ObjectStore implements ObjectStore {
   readonly #s3: S3Transport;
@@ -200,7 +223,13 @@ export class S3ObjectStore implements ObjectStore {
     return this.#s3.presign("PUT", [bucket, key], { partNumber: String(partNumber), uploadId }, expiresS);
   }
 
-  async completeUpload(bucket: string, key: string, uploadId: string, parts: readonly CompletedPart[]): Promise<ObjectVersion> {
+  async completeUpload(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    parts: readonly CompletedPart[],
+    signal?: AbortSignal,
+  ): Promise<CompletedVersion> {
     const list = parts.map(
       ({ partNumber, etag }) => `<Part><PartNumber>${partNumber}</PartNumber><ETag>&#34;${escapeXml(etag)}&#34;</ETag></Part>`,
     );
@@ -209,13 +238,16 @@ export class S3ObjectStore implements ObjectStore {
       path: [bucket, key],
       query: { uploadId },
       body: `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`,
+      idleMs: COMPLETION_IDLE_MS,
+      ...(signal === undefined ? {} : { signal }),
     });
     // S3 may send 200 and then an error document.
     const etag = unquote(childText(parseDocument(body.toString("utf8"), "CompleteMultipartUploadResult"), "ETag"));
     const versionId = headerOf(headers["x-amz-version-id"]);
     const version = await this.stat(bucket, key, versionId === "" ? undefined : versionId);
-    if (version === null) throw new S3UnavailableError("the completed object is not there");
-    return { ...version, etag };
+    // The engine says 200 also to what it is at already; what is there then is an older version, or none.
+    if (version === null || version.etag !== etag) throw new CompletionUnderWay();
+    return { ...version, isNew: versionId !== "" };
   }
 
   async abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean> {

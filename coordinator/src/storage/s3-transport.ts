@@ -34,6 +34,8 @@ export type S3RequestOptions = {
   body?: string | Uint8Array;
   /** Longest body to accept, in bytes. @default 16 MiB */
   maxBytes?: number;
+  /** Longest silence of the engine, in milliseconds. @default the transport's */
+  idleMs?: number;
   signal?: AbortSignal;
 };
 
@@ -162,20 +164,20 @@ export class S3Transport implements Disposable {
   }
 
   #exchange(url: URL, method: string, headers: Headers, body: Buffer, options: S3RequestOptions): Promise<S3Response> {
-    const maxBytes = options.maxBytes ?? 16 * MIB;
+    const { maxBytes = 16 * MIB, idleMs = this.#idleMs } = options;
     const { promise, resolve, reject } = Promise.withResolvers<S3Response>();
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const request = send(url, {
       method,
       agent: this.#agent,
       headers: { ...Object.fromEntries(headers), "content-length": String(body.length) },
-      timeout: this.#idleMs,
+      timeout: idleMs,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     const fail = (cause: Error) => {
       reject(new S3UnavailableError("the object store did not answer", { cause }));
     };
-    request.on("timeout", () => request.destroy(new Error(`silent for ${this.#idleMs} ms`)));
+    request.on("timeout", () => request.destroy(new Error(`silent for ${idleMs} ms`)));
     request.on("error", fail);
     request.on("response", (response) => {
       const chunks: Buffer[] = [];

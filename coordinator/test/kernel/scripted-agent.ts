@@ -75,7 +75,7 @@ export class ScriptedAgent {
 
   /** @throws Refused */
   async call<T extends object>(verb: AgentVerb, request: object): Promise<T> {
-    const message = await this.connection.request(agentSubject(this.node, verb), JSON.stringify(request), { timeout: 5000 });
+    const message = await this.connection.request(agentSubject(this.node, verb), JSON.stringify(request), { timeout: 10_000 });
     const reply = message.json<{ ok: true } | { ok: false; error: { code: string; message: string } }>();
     if (!reply.ok) throw new Refused(reply.error.code, reply.error.message);
     const { ok: _ok, ...rest } = reply;

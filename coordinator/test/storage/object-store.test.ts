@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFile, utimes } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t from "tap";
 import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
@@ -213,6 +216,28 @@ t.test("an engine that does not answer is a typed failure within the deadline", 
   await t.rejects(new S3ObjectStore(gone).ping(), S3UnavailableError);
   const untrusted = new S3Transport({ endpoint: engine.endpoint, region: "garage", credentials });
   await t.rejects(new S3ObjectStore(untrusted).ping(), S3UnavailableError, "a certificate of another CA");
+});
+
+t.test("putting parts together may take longer than any other answer", async (t) => {
+  const slow = createServer((request, response) => {
+    request.resume();
+    const isStat = request.method === "HEAD";
+    const answer = () => {
+      response.writeHead(200, { "x-amz-version-id": "v1", etag: '"e-1"', ...(isStat ? { "content-length": 8 } : {}) });
+      response.end("<CompleteMultipartUploadResult><ETag>e-1</ETag></CompleteMultipartUploadResult>");
+    };
+    setTimeout(answer, isStat ? 0 : 600);
+  }).listen(0, "127.0.0.1");
+  await once(slow, "listening");
+  t.teardown(() => slow.close());
+  const { port } = slow.address() as AddressInfo;
+  using transport = new S3Transport({
+    ...{ endpoint: `http://127.0.0.1:${port}`, region: "garage", credentials: engine.admin, idleMs: 300 },
+  });
+  const own = new S3ObjectStore(transport);
+  await t.rejects(own.abortUpload(bucket, "large", "u"), S3UnavailableError);
+  const done = await own.completeUpload(bucket, "large", "u", [{ partNumber: 1, etag: "e" }]);
+  t.match(done, { versionId: "v1", sizeBytes: 8, isNew: true });
 });
 
 t.test("a clock that is set by an hour, either way and back again, stops neither requests nor signed URLs", async (t) => {

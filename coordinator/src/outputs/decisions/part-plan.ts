@@ -8,6 +8,9 @@ const SHORTEST_S = 15 * 60;
 const LONGEST_S = 7 * 86_400;
 /** Slowest upload that its URLs outlive. */
 const BYTES_PER_S = 5_000_000;
+/** Slowest copying of parts. */
+const COPIED_BYTES_PER_MS = 20_000;
+const SHORTEST_COMPLETION_MS = 60_000;
 
 /** How an output is cut. Null when it is larger than an object can be. An empty one has one empty part. */
 export function partPlan(sizeBytes: number): { partSizeBytes: number; partCount: number } | null {
@@ -19,4 +22,9 @@ export function partPlan(sizeBytes: number): { partSizeBytes: number; partCount:
 /** Seconds that a URL for moving so many bytes lives. */
 export function urlLifeS(sizeBytes: number): number {
   return Math.min(LONGEST_S, Math.max(SHORTEST_S, Math.ceil(sizeBytes / BYTES_PER_S)));
+}
+
+/** After so long nobody puts the parts together any more: whoever did was cut off. */
+export function completionLimitMs(sizeBytes: number): number {
+  return SHORTEST_COMPLETION_MS + Math.ceil(sizeBytes / COPIED_BYTES_PER_MS);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import t from "tap";
 import { multipartEtag } from "../../../src/outputs/decisions/multipart-etag.ts";
 import { outputKey, type OutputOwner } from "../../../src/outputs/decisions/output-key.ts";
-import { partPlan, urlLifeS } from "../../../src/outputs/decisions/part-plan.ts";
+import { completionLimitMs, partPlan, urlLifeS } from "../../../src/outputs/decisions/part-plan.ts";
 
 const server: OutputOwner = {
   ...{
@@ -48,6 +48,8 @@ t.test("parts: one for small and empty outputs, at most a thousand for large one
   t.equal(urlLifeS(0), 900);
   t.equal(urlLifeS(5_000_000 * 1_000), 1_000);
   t.equal(urlLifeS(1e15), 604_800);
+  t.equal(completionLimitMs(0), 60_000);
+  t.equal(completionLimitMs(20e9), 1_060_000);
 });
 
 t.test("the ETag of a completed multipart is known from its parts", async (t) => {
