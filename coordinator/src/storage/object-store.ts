@@ -82,7 +82,6 @@ export class CompletionUnderWay extends S3UnavailableError {
   }
 }
 
-
 export class S3ObjectStore implements ObjectStore {
   readonly #s3: S3Transport;
   readonly #pageEntries: string;
