@@ -13,6 +13,11 @@ import { agentPart } from "../../src/parts/own-processes.ts";
 
 const MAIN = join(import.meta.dirname, "../../../agent/src/main.ts");
 
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (const from = performance.now(); !(await condition()); await sleep(100))
+    if (performance.now() - from > 60_000) throw new Error(`not within a minute: ${what}`);
+}
+
 t.test("an agent is healthy once it has joined, for as long as it turns", async (t) => {
   const root = mkdtempSync(join(tmpdir(), "rt-agent-"));
   const layout = new Layout(root, `agent-${process.pid}`);
@@ -36,14 +41,13 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
   t.teardown(() => agent.kill("SIGKILL"));
   let output = "";
   agent.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  for (let tries = 0; tries < 100 && !output.includes("the join waits"); tries += 1) await sleep(100);
-  t.match(output, /the join waits/);
+  await until(async () => output.includes("the join waits"), "it asks to join");
   t.equal(await part.isHealthy(), false, "it has not joined");
   writeFileSync(layout.data("agent", "node.crt"), "certificate");
-  t.equal(await part.isHealthy(), true);
+  await until(part.isHealthy, "it has joined and turns");
   process.kill(agent.pid ?? 0, "SIGSTOP");
   await sleep(200);
   t.equal(await part.isHealthy(), false, "its certificate is there, and it does not turn");
   process.kill(agent.pid ?? 0, "SIGCONT");
-  t.equal(await part.isHealthy(), true);
+  await until(part.isHealthy, "it turns again");
 });
