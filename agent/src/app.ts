@@ -30,6 +30,8 @@ import { Wake } from "./wake.ts";
 const PROBE_MS = 60_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
+/** An engine that is silent for so long hangs: what it was asked for is asked again, or done without it. */
+const ENGINE_TIMEOUT_MS = 20_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
@@ -44,7 +46,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
-  const engine = new Docker({ socketPath: config.containerEngine.socket });
+  const { socket: socketPath } = config.containerEngine;
+  const engine = new Docker({ socketPath, timeout: ENGINE_TIMEOUT_MS });
   const accelerators = new Accelerators([nvidiaProbe]);
   const probed = { ...config, containerEngine: config.containerEngine.kind, accelerators };
   const onProbeError = (error: unknown) => log.error({ err: error }, "an accelerator's tool does not answer");
@@ -59,7 +62,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     config,
     store: new MemberStore(config.dataDir, disk),
     coordinator,
-    containers: new JobContainers(engine, config.instance),
+    containers: new JobContainers(engine, config.instance, new Docker({ socketPath })),
     network: new BridgeNetwork({
       ...{ engine, instance: config.instance, address: config.address, log },
       identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },

@@ -1,4 +1,5 @@
 /** Ways in which a member ends before its time, and troubles that must end none. */
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { until } from "./helper/engine-process.ts";
@@ -193,6 +194,21 @@ t.test("what fails for want of its record is let go, and told once there is one 
   t.equal((await peer.event(member.member, "failed")).reason, "agent_fault");
   await peer.event(member.member, "released");
   peer.want();
+  await node.untilClean();
+});
+
+t.test("what is to end is killed though the engine hangs, and let go once it answers again", async (t) => {
+  await startAgent(t);
+  const member = node.member("stubborn-7", server, []);
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const [name = ""] = await node.runningContainers();
+  const pid = (await node.engine.podman("inspect", "--format", "{{.State.Pid}}", name)).trim();
+  const hanging = node.engine.hang();
+  t.teardown(() => hanging.end());
+  peer.want();
+  await until("the end of PID 1", () => !existsSync(`/proc/${pid}`), 60_000);
+  hanging.end();
   await node.untilClean();
 });
 

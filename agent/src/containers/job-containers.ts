@@ -30,10 +30,13 @@ export class PullFailedError extends Error {
 export class JobContainers {
   readonly #engine: Docker;
   readonly #instance: string;
+  readonly #pulls: Docker;
 
-  constructor(engine: Docker, instance: string) {
+  /** @param pulls the same engine, as one that may be silent for long: large layers are unpacked without a word */
+  constructor(engine: Docker, instance: string, pulls: Docker = engine) {
     this.#engine = engine;
     this.#instance = instance;
+    this.#pulls = pulls;
   }
 
   nameOf(member: string, fence: string): string {
@@ -54,13 +57,13 @@ export class JobContainers {
     onProgress: () => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const stream: NodeJS.ReadableStream = await this.#engine.pull(reference, {
+    const stream: NodeJS.ReadableStream = await this.#pulls.pull(reference, {
       authconfig: { ...login, serveraddress: reference.split("/")[0] ?? "" },
       abortSignal: signal,
     });
     let refusal: string | null = null;
     await new Promise<void>((resolve, reject) => {
-      this.#engine.modem.followProgress(
+      this.#pulls.modem.followProgress(
         stream,
         (error: Error | null) => (error === null ? resolve() : reject(error)),
         (report: { error?: unknown }) => {

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { statusOf } from "../containers/engine-error.ts";
+import { killWithoutEngine } from "../containers/kill-without-engine.ts";
 import type { Failure } from "../decisions/container-end.ts";
 import type { LocalMember } from "../decisions/reconcile.ts";
 import { drainMember } from "./drain-member.ts";
@@ -129,7 +130,8 @@ export class Member {
         tools.log.warn({ err: error, member: state.desired.member }, "not disconnected yet; its release goes on");
       });
       const killed = tools.containers.signal(containerName, "SIGKILL").catch((error: unknown) => {
-        tools.log.warn({ err: error, member: state.desired.member }, "not killed yet; its release goes on");
+        tools.log.warn({ err: error, member: state.desired.member }, "the engine does not kill it; its release goes on");
+        if (state.containerId !== null) killWithoutEngine(state.containerId);
       });
       this.#note(
         { stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 }, ...(isNews ? { failure } : {}) },

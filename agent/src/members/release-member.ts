@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processesOf } from "../containers/job-containers.ts";
+import { killWithoutEngine } from "../containers/kill-without-engine.ts";
 import type { MemberContext } from "./member-context.ts";
 
 const RETRY_MS = 500;
@@ -59,6 +60,7 @@ async function release(member: MemberContext): Promise<Proof> {
     return true;
   });
   const isContainerGone = await attempt(() => tools.containers.remove(containerName));
+  if (!isContainerGone && containerId !== null) killWithoutEngine(containerId);
   const processesGone = isContainerGone && (containerId === null || processesOf(containerId).length === 0);
   const diskGone = processesGone && (await attempt(() => disk.remove()));
   const devicesAtBaseline = await attempt(() => tools.accelerators.areAtBaseline(deviceBaseline));

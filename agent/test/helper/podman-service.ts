@@ -10,7 +10,13 @@ import { startEngine, stopEngine } from "./engine-process.ts";
 
 const run = promisify(execFile);
 
-export type PodmanService = { socket: string; podman(...args: string[]): Promise<string>; stop(): Promise<void> };
+export type PodmanService = {
+  socket: string;
+  podman(...args: string[]): Promise<string>;
+  /** It takes connections and answers nothing, until `end`. */
+  hang(): { end(): void };
+  stop(): Promise<void>;
+};
 
 /**
  * A container engine of this test alone, configured as the appliance configures its own. `registry` is trusted by `rootFile`.
@@ -78,6 +84,10 @@ export async function startPodman(
   return {
     socket,
     podman,
+    hang() {
+      service.kill("SIGSTOP");
+      return { end: () => void service.kill("SIGCONT") };
+    },
     async stop() {
       await podman("rm", "--all", "--force", "--time", "0");
       await podman("network", "prune", "--force");
