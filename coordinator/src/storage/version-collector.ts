@@ -14,6 +14,13 @@ const EVERY_MS = 15 * 60_000;
 /** Of one bucket in one go; what is left waits for the next. */
 const MAX_VERSIONS = 10_000;
 
+/** Inputs of living jobs, and models that their next attempt would go on from; `0` follows `/`: everything below the folder. */
+const NEEDED = `
+  SELECT key, version_id AS versionId FROM jobs JOIN job_inputs ON job_id = jobs.id WHERE bucket = @bucket AND ended_at IS NULL
+  UNION ALL SELECT uploads.key, version_id FROM jobs
+    JOIN uploads ON job_id = jobs.id AND uploads.key > 'ckpt/' || jobs.id || '/' AND uploads.key < 'ckpt/' || jobs.id || '0'
+    WHERE jobs.bucket = @bucket AND ended_at IS NULL AND version_id IS NOT NULL`;
+
 export type CollectorParts = {
   db: WriteHandle;
   commit: GroupCommit;
@@ -87,21 +94,23 @@ export class VersionCollector {
     await auditedOperation(this.#parts, draft, [], failure, async () => {
       for (const { key, versionId } of old) {
         // A task that was accepted meanwhile keeps what it reads.
-        if (!this.#needed(bucket).some((ref) => ref.key === key && ref.versionId === versionId))
-          await this.#parts.store.remove(bucket, key, versionId);
+        if (!this.#isNeeded(bucket, { key, versionId })) await this.#parts.store.remove(bucket, key, versionId);
       }
     });
   }
 
-  /** Inputs of living jobs, and models that their next attempt would go on from. */
   #needed(bucket: string): VersionRef[] {
-    return this.#parts.db
-      .prepare<[{ bucket: string }], VersionRef>(
-        `SELECT key, version_id AS versionId FROM job_inputs JOIN jobs ON jobs.id = job_id WHERE bucket = @bucket AND ended_at IS NULL
-         UNION SELECT uploads.key, version_id FROM uploads JOIN jobs ON jobs.id = job_id
-           WHERE uploads.bucket = @bucket AND jobs.ended_at IS NULL AND version_id IS NOT NULL`,
+    return this.#parts.db.prepare<[{ bucket: string }], VersionRef>(NEEDED).all({ bucket });
+  }
+
+  #isNeeded(bucket: string, ref: VersionRef): boolean {
+    const found = this.#parts.db
+      .prepare<[VersionRef & { bucket: string }], number>(
+        `SELECT 1 FROM (${NEEDED}) WHERE key = @key AND versionId = @versionId LIMIT 1`,
       )
-      .all({ bucket });
+      .pluck()
+      .get({ bucket, ...ref });
+    return found === 1;
   }
 }
 

@@ -1,4 +1,5 @@
 import t from "tap";
+import { formatFence } from "@resontech/contracts/fence";
 import { VersionCollector } from "../../src/storage/version-collector.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN } from "./scripted-agent.ts";
@@ -38,9 +39,28 @@ t.test(
     t.equal((await store.stat("bucket-a", key, read))?.versionId, read, "the job's version is there");
     t.equal((await store.getRange({ bucket: "bucket-a", ...(await store.stat("bucket-a", key))! }, 0, 4)).toString(), "third");
 
+    const [server] = members as [(typeof members)[0]];
+    const log = "files_out/training_log.txt";
+    for (const text of ["round 0", "rounds 0 and 1", "all rounds"]) await agent.upload(server, log, text);
+    t.match(
+      await collector.collect(0),
+      [{ versions: 2, bytes: 21 }],
+      "outputs that are written anew each round, while the job runs",
+    );
+    const round = `${server.member}-${formatFence(server.fence)}/0/model`;
+    const first = await agent.upload(server, round, "a model", "checkpoint");
+    await agent.upload(server, round, "another", "checkpoint");
+    t.same(await collector.collect(0), []);
+    const model = `ckpt/${id}/${server.attempt}/${round}`;
+    t.equal((await store.stat("bucket-a", model, first.versionId!))?.sizeBytes, 7, "an attempt may go on from it");
+
     await fixture.cancel(id);
     for (const member of members) await agent.report(member, CLEAN);
     await fixture.until(id, "CANCELLED");
+    await eventually(
+      async () => ((await store.stat("bucket-a", model, first.versionId!)) === null ? true : null),
+      "the end of the job removes its models itself",
+    );
     t.match(await collector.collect(0), [{ versions: 1 }], "now nobody reads it");
     t.equal(await store.stat("bucket-a", key, read), null);
     t.same(await collector.collect(0), []);
