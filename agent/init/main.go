@@ -56,6 +56,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "rt-init: there is no lease to start under")
 		os.Exit(exitLeaseLost)
 	}
+	if err := keepSchedule(); err != nil {
+		fmt.Fprintln(os.Stderr, "rt-init: the payload can't be kept from when we run:", err)
+		os.Exit(exitNotStarted)
+	}
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCHLD)
 	payload := start(flag.Args())

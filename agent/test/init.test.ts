@@ -142,3 +142,37 @@ t.test("the payload can't reach into PID 1 although it has its uid", async (t) =
   await once(child, "close");
   t.match(said, /^[12]\n$/, "its memory can't be opened");
 });
+
+t.test("the payload says when its own threads run, and can't say it of PID 1", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(60) });
+  const tries = {
+    "itself: one processor": "taskset -c 0 true",
+    "itself: idle": "chrt --idle 0 true",
+    "itself: nicer": "nice -n 5 true",
+    "itself: idle for its disk": "ionice -c 3 true",
+    "PID 1: one processor": "taskset -pc 0 1",
+    "all of PID 1: one processor": "taskset -apc 0 1",
+    "PID 1: idle": "chrt --idle --pid 0 1",
+    "PID 1: nicer": "renice -n 19 -p 1",
+    "all of the user: nicer": "renice -n 19 -u $(id -u)",
+    "PID 1's group: nicer": "renice -n 19 -g 1",
+    "PID 1: idle for its disk": "ionice -c 3 -p 1",
+  };
+  const script = Object.entries(tries).map(([name, command]) => `${command} >/dev/null 2>&1; echo "${name}: $?"`);
+  const { ended, said } = start(dir, script.join("\n"));
+  t.equal(await ended, 0);
+  for (const line of said().trim().split("\n")) t.match(line, line.startsWith("itself") ? /: 0$/ : /: [1-9]\d*$/, line);
+  t.equal(said().trim().split("\n").length, Object.keys(tries).length);
+});
+
+t.test("a payload with hundreds of busy threads can't keep PID 1 from its lease", async (t) => {
+  const dir = t.testdir({ lease: inSeconds(5) });
+  // With all threads of PID 1 and those of the payload on one processor, its own at the lowest priority that there is.
+  const attack =
+    "for task in /proc/1/task/*; do taskset -pc 0 ${task##*/}; chrt --idle --pid 0 ${task##*/}; done >/dev/null 2>&1";
+  const busy = "for n in $(seq 200); do taskset -c 0 sh -c 'while :; do :; done' & done; wait";
+  const { ended, signal } = start(dir, `${attack}; ${busy}`);
+  const how = await Promise.race([ended, sleep(20_000, "it runs on")]);
+  if (how === "it runs on") await signal("SIGKILL");
+  t.equal(how, EXPIRED);
+});
