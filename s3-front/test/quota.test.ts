@@ -165,6 +165,12 @@ t.test("who can't be let in holds no room, learns no numbers and nothing of what
   ] as const)
     for (const length of ["3000", "5000000"])
       t.match(await answerTo(path, { ...headers, "content-length": length }), `<Code>${code}<`, `${who} with ${length} bytes`);
+  const completion = `${path}?uploadId=unknown`;
+  const completing = new RawConnection(front);
+  const ofStranger = await signedHeaders(front, stranger, "POST", completion);
+  completing.socket.write(headText(`POST ${completion}`, { ...ofStranger, "content-length": "9" }));
+  t.match(await completing.until(/<\/Error>/), "<Code>InvalidAccessKeyId<");
+  completing.close();
   const forged = { ...front.admin, secretAccessKey: "wrong" };
   for (const keys of [other.keys, forged]) {
     const copies = ["secret", "missing"].map(async (key) => {

@@ -130,7 +130,8 @@ export class S3ObjectStore implements ObjectStore {
   async usage(bucket: string): Promise<BucketUsage> {
     let usedBytes = 0;
     let objects = 0;
-    // Uploads first: one that is completed in between is then counted twice, never not at all. The S3 front relies on it.
+    // Uploads first: one that is completed in between is then counted twice. The S3 front relies on it, and itself adds what
+    // is being completed meanwhile: the engine shows neither its parts nor its object.
     for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
     for await (const page of this.#versionPages(bucket, "")) {
       for (const { version, isLatest, isMarker } of page) {

@@ -7,7 +7,8 @@
  *
  * A listing takes time, and what ends meanwhile may or may not be in it. No write is granted while one runs; what was on its way when it
  * began is `overlaps`. The listing itself looks at open uploads first and at versions afterwards: an upload that is completed in between is
- * seen twice, never not at all.
+ * seen twice. While the engine makes an object of an upload it shows neither, so what a completion under way is made of is added to each
+ * listing that it overlaps; after its end the bucket is listed anew.
  */
 export type Verdict =
   /** Settle it by `stored`, `gaveBack` or `unknown`. */
@@ -16,7 +17,9 @@ export type Verdict =
   /** List the bucket, then ask again. */
   | { kind: "count" }
   /** Writes that the last listing may have seen already are still on their way: ask again when one has ended. */
-  | { kind: "wait" };
+  | { kind: "wait" }
+  /** An upload of a size that nobody knows is being completed, and the last listing may have missed it: ask again when it has ended. */
+  | { kind: "blind" };
 
 export type Part = { uploadId: string; partNumber: number };
 
@@ -28,6 +31,8 @@ type Upload = {
   vague: Set<number>;
   underWay: Map<number, number>;
 };
+/** Of an upload, on its way. `bytes` are null where nobody knows them. */
+type Completion = { uploadId: string; bytes: number | null; overlaps: boolean };
 
 /** More open uploads than this are not followed part by part: their ends leave the ledger in doubt. */
 const MAX_UPLOADS = 4_096;
@@ -41,9 +46,11 @@ export class BucketLedger {
   #besideListing = 0;
   /** Odd while a listing runs. */
   #epoch = 0;
-  #nextReservation = 1;
+  /** Of reservations and completions. */
+  #nextId = 1;
   readonly #reservations = new Map<number, Reservation>();
   readonly #uploads = new Map<string, Upload>();
+  readonly #completions = new Map<number, Completion>();
 
   /** What the bucket holds at most, writes on their way included. */
   get heldBytes(): number {
@@ -52,7 +59,7 @@ export class BucketLedger {
     return held;
   }
 
-  /** Names the time between two listings; see {@link uploadCompleted}. */
+  /** Names the time between two listings; see {@link uploadAborted}. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -61,16 +68,17 @@ export class BucketLedger {
   ask(storedBytes: number, part: Part | null): Verdict {
     if (!this.#isCounted || this.#isListing) return { kind: "count" };
     const growth = this.#growth(storedBytes, part);
+    if (growth > 0 && this.#isBlind) return { kind: "blind" };
     const { heldBytes } = this;
     if (growth > 0 && heldBytes + growth > this.#quotaBytes) {
       if (this.#isInDoubt) return { kind: "count" };
-      const isPerhapsSeen = [...this.#reservations.values()].some(({ overlaps }) => overlaps);
+      const isPerhapsSeen = [...this.#reservations.values(), ...this.#completions.values()].some(({ overlaps }) => overlaps);
       return isPerhapsSeen ? { kind: "wait" } : { kind: "refused", quotaBytes: this.#quotaBytes, heldBytes };
     }
-    const reservation = this.#nextReservation++;
-    const isContested = part !== null && this.#contest(part);
+    const reservation = this.#nextId++;
+    const isContested = part !== null && (this.#contest(part) || this.#isCompleting(part.uploadId));
     this.#reservations.set(reservation, { growth, storedBytes, part, overlaps: false, isContested });
-    if (part !== null) this.#count(part, 1);
+    if (part !== null) this.#partAdded(part);
     return { kind: "granted", reservation };
   }
 
@@ -84,12 +92,14 @@ export class BucketLedger {
       // What it is about to replace, another may have replaced before the listing looks.
       reservation.growth = reservation.storedBytes;
     }
+    for (const completion of this.#completions.values()) completion.overlaps = true;
   }
 
   listed(quotaBytes: number, usedBytes: number): void {
     this.#epoch += 1;
     this.#quotaBytes = quotaBytes;
     this.#stored = usedBytes + this.#besideListing;
+    for (const { bytes, overlaps } of this.#completions.values()) if (overlaps) this.#stored += bytes ?? 0;
     this.#besideListing = 0;
   }
 
@@ -141,16 +151,33 @@ export class BucketLedger {
       this.#uploads.set(uploadId, { parts: new Map(), vague: new Set(), underWay: new Map() });
   }
 
-  /**
-   * @param parts of how many the object was made: the others are gone
-   * @param epoch when the completion was asked for: a listing since then may have seen parts and object
-   */
-  uploadCompleted(uploadId: string, parts: number, epoch: number): void {
+  /** The engine is about to be asked to make an object of the upload. @returns the completion; `completed` or `notCompleted` ends it */
+  completionBegins(uploadId: string): number {
+    const completion = this.#nextId++;
     const upload = this.#uploads.get(uploadId);
-    this.#uploads.delete(uploadId);
-    const isExact =
-      upload?.parts.size === parts && upload.vague.size + upload.underWay.size === 0 && epoch === this.#epoch && !this.#isListing;
-    if (!isExact) this.#isInDoubt = true;
+    const isKnown = upload !== undefined && upload.vague.size + upload.underWay.size === 0;
+    const bytes = isKnown ? sum(upload.parts.values()) : null;
+    this.#completions.set(completion, { uploadId, bytes, overlaps: this.#isListing });
+    for (const reservation of this.#reservations.values())
+      if (reservation.part?.uploadId === uploadId) {
+        reservation.isContested = true;
+        reservation.growth = reservation.storedBytes;
+      }
+    return completion;
+  }
+
+  /** @param parts of how many the object was made: the others are gone */
+  completed(completion: number, parts: number): void {
+    const ended = this.#endCompletion(completion);
+    if (ended === null) return;
+    const upload = this.#uploads.get(ended.uploadId);
+    this.#uploads.delete(ended.uploadId);
+    if (upload?.parts.size !== parts || upload.vague.size + upload.underWay.size > 0) this.#isInDoubt = true;
+  }
+
+  /** The engine has made no object of it, or nobody knows. */
+  notCompleted(completion: number): void {
+    this.#endCompletion(completion);
   }
 
   /** @param epoch when the abort was asked for: a listing since then may have missed the parts already */
@@ -159,7 +186,7 @@ export class BucketLedger {
     this.#uploads.delete(uploadId);
     const isExact = upload !== undefined && upload.vague.size + upload.underWay.size === 0;
     if (!isExact || epoch !== this.#epoch || this.#isListing) this.#isInDoubt = true;
-    else for (const bytes of upload.parts.values()) this.#stored -= bytes;
+    else this.#stored -= sum(upload.parts.values());
   }
 
   /** Something became smaller, and nobody told by how much. */
@@ -172,6 +199,14 @@ export class BucketLedger {
     this.#isCounted = false;
   }
 
+  #isCompleting(uploadId: string): boolean {
+    return [...this.#completions.values()].some((completion) => completion.uploadId === uploadId);
+  }
+
+  get #isBlind(): boolean {
+    return [...this.#completions.values()].some(({ bytes, overlaps }) => overlaps && bytes === null);
+  }
+
   get #isListing(): boolean {
     return this.#epoch % 2 === 1;
   }
@@ -182,6 +217,8 @@ export class BucketLedger {
     const upload = this.#uploads.get(part.uploadId);
     // Of two that write one part either may be the last, so the second counts in full.
     if (upload === undefined || upload.underWay.has(part.partNumber)) return storedBytes;
+    // The engine may have hidden what it would replace.
+    if (this.#isCompleting(part.uploadId)) return storedBytes;
     return Math.max(0, storedBytes - (upload.parts.get(part.partNumber) ?? 0));
   }
 
@@ -201,6 +238,21 @@ export class BucketLedger {
     return settled;
   }
 
+  #endCompletion(completion: number): Completion | null {
+    const ended = this.#completions.get(completion) ?? null;
+    this.#completions.delete(completion);
+    if (ended?.overlaps !== true) return ended;
+    if (this.#isListing) this.#besideListing += ended.bytes ?? 0;
+    this.grew();
+    return ended;
+  }
+
+  /** It may come before the engine hides the upload, or too late. */
+  #partAdded(part: Part): void {
+    this.#count(part, 1);
+    for (const completion of this.#completions.values()) if (completion.uploadId === part.uploadId) completion.bytes = null;
+  }
+
   #count({ uploadId, partNumber }: Part, change: number): void {
     const underWay = this.#uploads.get(uploadId)?.underWay;
     if (underWay === undefined) return;
@@ -208,4 +260,10 @@ export class BucketLedger {
     if (count > 0) underWay.set(partNumber, count);
     else underWay.delete(partNumber);
   }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
 }

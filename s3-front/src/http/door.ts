@@ -77,6 +77,7 @@ export class Door {
     const source = sourceOf(request, principal);
     try {
       this.#checkRights(asked, principal);
+      if (bringsBytes(asked) || completes(asked)) await this.#checkClaim(asked, principal);
       const room = bringsBytes(asked) ? await this.#room(asked, principal) : null;
       try {
         await this.#recordAndForward({ request, response, asked, owner, source, room });
@@ -110,7 +111,6 @@ export class Door {
   async #room(asked: S3Request, principal: Principal): Promise<Room | null> {
     const { bucket, copySource, uploadId, partNumber, length } = asked;
     if (bucket === null) return null;
-    for (const touched of new Set([bucket, copySource?.bucket ?? bucket])) await this.#checkClaim(principal, touched);
     const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
     const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
     if (bytes === 0 && part === null) return null;
@@ -122,11 +122,12 @@ export class Door {
    * Room is held, and sources of copies are looked at, before the engine has checked the signature: for nobody who could not be let in.
    * @throws S3Refusal AccessDenied, InvalidAccessKeyId
    */
-  async #checkClaim(principal: Principal, bucket: string): Promise<void> {
+  async #checkClaim({ bucket, copySource }: S3Request, principal: Principal): Promise<void> {
     if (principal.kind === "coordinator") return;
     if (principal.kind === "unknown") throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
-    if (principal.kind === "user" && (await this.#deps.directory.owns(principal.subject, bucket))) return;
-    throw new S3Refusal("AccessDenied", "a bucket takes and gives copies of objects by its owner's key alone");
+    for (const touched of [bucket, copySource?.bucket ?? bucket])
+      if (principal.kind === "none" || touched === null || !(await this.#deps.directory.owns(principal.subject, touched)))
+        throw new S3Refusal("AccessDenied", "a bucket takes and gives copies of objects by its owner's key alone");
   }
 
   async #sizeOf({ copySource }: S3Request): Promise<number> {
@@ -143,7 +144,7 @@ export class Door {
     const kind = asked.operation.trace.kind;
     if (kind === "part") await trail.demand();
     const { body, open } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
-    const books = new Bookkeeping(quota, asked, room);
+    const books = new Bookkeeping(quota, asked, room, owner !== null);
     const tally = kind === "multipart" ? tallyOf(request) : null;
     let isAnswered = false;
     try {
@@ -229,6 +230,11 @@ function say(response: ServerResponse, status: number, what: object): void {
 /** Whether it may add bytes to a bucket. */
 function bringsBytes({ operation }: S3Request): boolean {
   return operation.body === "object" || operation.copies;
+}
+
+/** While the engine does so, a listing of the bucket can't be relied on. */
+function completes({ operation: { trace } }: S3Request): boolean {
+  return trace.kind === "multipart" && trace.step === "complete";
 }
 
 function sourceOf({ socket, headers }: IncomingMessage, principal: Principal): Source {

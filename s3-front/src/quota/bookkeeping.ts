@@ -1,4 +1,5 @@
 /** What one request did to the ledger of its bucket, told once, from the engine's answer. */
+import type { BucketLedger } from "../decisions/bucket-ledger.ts";
 import type { S3Request } from "../decisions/classify.ts";
 import type { Answer } from "../decisions/records.ts";
 import type { QuotaKeeper, Room } from "./quota-keeper.ts";
@@ -17,13 +18,17 @@ export class Bookkeeping {
   readonly #asked: S3Request;
   readonly #room: Room | null;
   readonly #epoch: number;
+  /** Of the upload that the request ends with an object. */
+  readonly #completion: { ledger: BucketLedger; id: number } | null;
   #isTold = false;
 
-  constructor(quota: QuotaKeeper, asked: S3Request, room: Room | null) {
+  /** @param isOwned whether the bucket is known to be somebody's: no ledger is begun for the names that strangers think of */
+  constructor(quota: QuotaKeeper, asked: S3Request, room: Room | null, isOwned: boolean) {
     this.#quota = quota;
     this.#asked = asked;
     this.#room = room;
-    this.#epoch = asked.bucket === null ? 0 : (quota.ledger(asked.bucket)?.epoch ?? 0);
+    this.#epoch = this.#ledger?.epoch ?? 0;
+    this.#completion = this.#completionOf(asked, isOwned);
   }
 
   answered({ status, code }: Answer, told: Told): void {
@@ -31,6 +36,7 @@ export class Bookkeeping {
     this.#isTold = true;
     if (status >= 300 || code !== null) {
       this.#room?.gaveBack();
+      this.#completion?.ledger.notCompleted(this.#completion.id);
       return;
     }
     this.#room?.stored();
@@ -42,11 +48,19 @@ export class Bookkeeping {
     if (this.#isTold) return;
     this.#isTold = true;
     this.#room?.unknown();
+    this.#completion?.ledger.notCompleted(this.#completion.id);
     this.#ledger?.shrank();
   }
 
   get #ledger() {
     return this.#asked.bucket === null ? null : this.#quota.ledger(this.#asked.bucket);
+  }
+
+  #completionOf({ operation, bucket, uploadId }: S3Request, isOwned: boolean): { ledger: BucketLedger; id: number } | null {
+    const { trace } = operation;
+    if (trace.kind !== "multipart" || trace.step !== "complete" || bucket === null || uploadId === null) return null;
+    const ledger = isOwned ? this.#quota.keep(bucket) : this.#ledger;
+    return ledger === null ? null : { ledger, id: ledger.completionBegins(uploadId) };
   }
 
   #took({ headers, document, parts }: Told): void {
@@ -70,7 +84,7 @@ export class Bookkeeping {
         return;
       case "multipart":
         if (uploadId === null || operation.trace.step === "open") return;
-        if (operation.trace.step === "complete") ledger.uploadCompleted(uploadId, parts, this.#epoch);
+        if (operation.trace.step === "complete") this.#completion?.ledger.completed(this.#completion.id, parts);
         else ledger.uploadAborted(uploadId, this.#epoch);
         return;
       case "delete":

@@ -26,7 +26,7 @@ export class QuotaKeeper {
   /**
    * Reserves room before a byte is taken.
    * @param tellsNumbers whether a refusal may say how full the bucket is
-   * @throws S3Refusal QuotaExceeded, NoSuchBucket · CoordinatorUnavailable when the bucket can't be counted
+   * @throws S3Refusal QuotaExceeded, NoSuchBucket, ServiceUnavailable · CoordinatorUnavailable when the bucket can't be counted
    */
   async room(bucket: string, storedBytes: number, part: Part | null, tellsNumbers: boolean): Promise<Room> {
     const giveUpAt = performance.now() + WAIT_MS;
@@ -53,6 +53,11 @@ export class QuotaKeeper {
         case "wait":
           if (performance.now() < giveUpAt) await sleep(WAIT_STEP_MS);
           else throw quotaExceeded(storedBytes);
+          break;
+        case "blind":
+          if (performance.now() > giveUpAt)
+            throw new S3Refusal("ServiceUnavailable", "an upload is being completed whose size is not known; try again");
+          await sleep(WAIT_STEP_MS);
           break;
         case "refused":
           throw quotaExceeded(storedBytes, tellsNumbers ? verdict : undefined);

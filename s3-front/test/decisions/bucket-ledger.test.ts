@@ -40,7 +40,7 @@ t.test("a part replaces the one of its number, an abort gives all back, a comple
   ledger.stored(granted(ledger, 60, { uploadId: "v", partNumber: 1 }));
   ledger.uploadAborted("v", ledger.epoch);
   t.equal(ledger.heldBytes, 40);
-  ledger.uploadCompleted("u", 2, ledger.epoch);
+  ledger.completed(ledger.completionBegins("u"), 2);
   t.same(ledger.ask(61, null), { kind: "refused", quotaBytes: 100, heldBytes: 40 });
 });
 
@@ -48,7 +48,7 @@ t.test("whoever can't be told exactly leaves the ledger in doubt, and nothing is
   const doubts: [string, (ledger: BucketLedger) => void][] = [
     ["a version is deleted", (ledger) => ledger.shrank()],
     ["an upload that was not seen opened is aborted", (ledger) => ledger.uploadAborted("x", ledger.epoch)],
-    ["or completed", (ledger) => ledger.uploadCompleted("x", 1, ledger.epoch)],
+    ["or completed", (ledger) => ledger.completed(ledger.completionBegins("x"), 1)],
     ["or gets a part", (ledger) => ledger.stored(granted(ledger, 1, { uploadId: "x", partNumber: 1 }))],
     ["the engine went away", (ledger) => ledger.unknown(granted(ledger, 1))],
     [
@@ -56,7 +56,7 @@ t.test("whoever can't be told exactly leaves the ledger in doubt, and nothing is
       (ledger) => {
         ledger.uploadOpened("u");
         ledger.stored(granted(ledger, 1, { uploadId: "u", partNumber: 1 }));
-        ledger.uploadCompleted("u", 0, ledger.epoch);
+        ledger.completed(ledger.completionBegins("u"), 0);
       },
     ],
   ];
@@ -71,6 +71,60 @@ t.test("whoever can't be told exactly leaves the ledger in doubt, and nothing is
   t.equal(ledger.ask(1, null).kind, "count");
 });
 
+t.test(
+  "an upload that is being completed counts although a listing does not show it, and is listed anew after its end",
+  async (t) => {
+    const ledger = counted(100);
+    ledger.uploadOpened("u");
+    ledger.stored(granted(ledger, 60, { uploadId: "u", partNumber: 1 }));
+    const completion = ledger.completionBegins("u");
+    ledger.listingBegins();
+    ledger.listed(100, 0);
+    t.equal(ledger.heldBytes, 60);
+    t.equal(ledger.ask(50, null).kind, "wait", "the listing may have seen it all the same");
+    t.equal(ledger.ask(40, null).kind, "granted");
+    ledger.completed(completion, 1);
+    t.equal(ledger.ask(1, null).kind, "count");
+  },
+);
+
+t.test(
+  "while an upload of unknown size is being completed beside a listing nothing that adds a byte is granted or refused",
+  async (t) => {
+    for (const [what, begin] of [
+      ["not seen opened", (ledger: BucketLedger) => ledger.completionBegins("x")],
+      [
+        "with a part on its way",
+        (ledger: BucketLedger) => {
+          ledger.uploadOpened("u");
+          granted(ledger, 10, { uploadId: "u", partNumber: 1 });
+          return ledger.completionBegins("u");
+        },
+      ],
+      [
+        "with a part that came late",
+        (ledger: BucketLedger) => {
+          ledger.uploadOpened("u");
+          const completion = ledger.completionBegins("u");
+          granted(ledger, 10, { uploadId: "u", partNumber: 1 });
+          return completion;
+        },
+      ],
+    ] as const) {
+      const ledger = counted(100);
+      const completion = begin(ledger);
+      t.equal(ledger.ask(1, null).kind, "granted", `${what}: without a listing its parts are counted`);
+      ledger.listingBegins();
+      ledger.listed(100, 0);
+      t.equal(ledger.ask(1, null).kind, "blind", what);
+      t.equal(ledger.ask(1000, null).kind, "blind", what);
+      t.equal(ledger.ask(0, null).kind, "granted");
+      ledger.notCompleted(completion);
+      t.equal(ledger.ask(1, null).kind, "count");
+    }
+  },
+);
+
 /**
  * A bucket as the engine has it, beside a ledger that is told of everything late: answers arrive in any order, listings see each change or not.
  */
@@ -79,9 +133,11 @@ t.test("in any order of writes, parts, failures and listings the bucket never ho
   // Writes are the common thing: a bucket that is never full proves nothing.
   const STEPS = [
     ...(["put", "put", "put", "part", "part", "part", "apply", "apply", "answer", "answer", "answer"] as const),
-    ...(["fail", "lose", "listBegin", "listEnd", "listEnd", "abort", "complete", "deleteOne"] as const),
+    ...(["fail", "lose", "listBegin", "listEnd", "listEnd", "abort", "complete", "goOn", "goOn", "deleteOne"] as const),
   ];
   type Flight = { reservation: number; bytes: number; part: Part | null; isApplied: boolean };
+  /** As the engine makes one: asked for; hidden, with the parts that were there; linked as an object; answered. */
+  type Completion = { id: number; uploadId: string; parts: Map<number, number> | null; isLinked: boolean };
   const step = fc.record({
     what: fc.constantFrom(...STEPS),
     bytes: fc.integer({ min: 0, max: 60 }),
@@ -93,12 +149,15 @@ t.test("in any order of writes, parts, failures and listings the bucket never ho
       let objects: number[] = [];
       const uploads = new Map<string, Map<number, number>>();
       let flights: Flight[] = [];
+      let completions: Completion[] = [];
       let isListing = false;
-      let seen = 0;
+      let seen = { objects: 0, uploads: 0 };
       let nextUpload = 1;
-      const held = () =>
-        objects.reduce((sum, bytes) => sum + bytes, 0) +
-        [...uploads.values()].reduce((sum, parts) => sum + [...parts.values()].reduce((a, b) => a + b, 0), 0);
+      const total = (numbers: Iterable<number>) => [...numbers].reduce((sum, bytes) => sum + bytes, 0);
+      const inParts = (all: Iterable<Map<number, number>>) => total([...all].map((parts) => total(parts.values())));
+      const visible = () => ({ objects: total(objects), uploads: inParts(uploads.values()) });
+      const hidden = () => inParts(completions.map(({ parts, isLinked }) => (isLinked ? new Map() : (parts ?? new Map()))));
+      const held = () => visible().objects + visible().uploads + hidden();
       const apply = (flight: Flight) => {
         if (flight.isApplied) return;
         flight.isApplied = true;
@@ -152,24 +211,44 @@ t.test("in any order of writes, parts, failures and listings the bucket never ho
             if (isListing) break;
             isListing = true;
             ledger.listingBegins();
-            // A listing sees what was there at its begin or what is there at its end, whichever is less, at the worst.
-            seen = held();
+            // A listing sees the uploads of its begin or of its end, and then the objects of its begin or of its end.
+            seen = visible();
             break;
           case "listEnd":
             if (!isListing) break;
             isListing = false;
-            ledger.listed(QUOTA, pick % 2 === 0 ? seen : held());
+            ledger.listed(QUOTA, (pick % 3 === 0 ? visible() : seen).uploads + (pick % 3 === 1 ? seen : visible()).objects);
             break;
-          case "abort":
+          case "abort": {
+            const [uploadId] = [...uploads.keys()].slice(pick % Math.max(1, uploads.size));
+            if (uploadId === undefined || flights.some(({ part }) => part?.uploadId === uploadId)) break;
+            uploads.delete(uploadId);
+            ledger.uploadAborted(uploadId, ledger.epoch);
+            break;
+          }
           case "complete": {
             const [uploadId] = [...uploads.keys()].slice(pick % Math.max(1, uploads.size));
             if (uploadId === undefined || flights.some(({ part }) => part?.uploadId === uploadId)) break;
-            const parts = uploads.get(uploadId) ?? new Map<number, number>();
-            uploads.delete(uploadId);
-            if (what === "complete") {
-              objects.push([...parts.values()].reduce((a, b) => a + b, 0));
-              ledger.uploadCompleted(uploadId, parts.size, ledger.epoch);
-            } else ledger.uploadAborted(uploadId, ledger.epoch);
+            completions.push({ id: ledger.completionBegins(uploadId), uploadId, parts: null, isLinked: false });
+            break;
+          }
+          case "goOn": {
+            const completion = completions[pick % Math.max(1, completions.length)];
+            if (completion === undefined) break;
+            const { id, uploadId, parts, isLinked } = completion;
+            const isRefused = parts !== null && !isLinked && bytes % 5 === 0;
+            if (isRefused) uploads.set(uploadId, parts);
+            if (parts === null && uploads.has(uploadId)) {
+              completion.parts = uploads.get(uploadId) ?? null;
+              uploads.delete(uploadId);
+            } else if (parts !== null && !isRefused && !isLinked) {
+              completion.isLinked = true;
+              objects.push(total(parts.values()));
+            } else {
+              completions = completions.filter((other) => other !== completion);
+              if (parts !== null && isLinked) ledger.completed(id, parts.size);
+              else ledger.notCompleted(id);
+            }
             break;
           }
           case "deleteOne":
