@@ -61,6 +61,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     namespace.setLink("down");
     await second.kill();
     const death = await untilDead(node, cutOff, from, JOB_LIMIT_MS);
+    progress(
+      `${lost} is dead after ${death.deadAfterS} s (lease over after ${death.leaseEndsAfterS}, exit code ${death.exitCodes.join()})`,
+    );
     await jobs.until(`${lost} on ${HOME}`, () => sitesOn(jobs, job, HOME).includes(lost), JOB_LIMIT_MS);
     const replacedAfterS = (Date.now() - from) / 1000;
     progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
