@@ -6,8 +6,8 @@ import { overlapsOf } from "../measure/overlaps.ts";
 /** Opens the coordinator's database, to be closed by who asked. */
 type Rows = { open(): Database };
 
-/** Longer without a look, and a second member may have come and gone: one that a lease left would live longer. */
-const MOST_GAP_S = 5;
+/** Longer without a look, and a second member may have come and gone. */
+const MOST_GAP_S = 2;
 
 type Member = { id: string; place: string; hasRun: number };
 
