@@ -187,7 +187,8 @@ t.test("a form is an object like any other, and waits in no temporary file for i
     [...opened].filter((name) => /multipart/.test(name)),
     [],
   );
-  t.match(await answer, /SignatureDoesNotMatch/);
+  // An engine that hangs up on the rest of a body may be gone before its answer is read.
+  t.match(await answer, /<Code>(SignatureDoesNotMatch|ServiceUnavailable)</);
   forged.close();
 });
 
