@@ -1,6 +1,6 @@
 /** A lease that is not renewed ends the work, with the agent and without it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import t from "tap";
+import t, { type Test } from "tap";
 import { until } from "./helper/engine-process.ts";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 
@@ -11,13 +11,17 @@ const startAgent = agentStarter(node);
 const GIB = 1024 ** 3;
 const server = { kind: "server" } as const;
 
-t.test("a container whose lease runs out ends without its agent", async (t) => {
-  peer.leaseMs = 6_000;
+function grantShortLeases(t: Test, leaseMs: number): void {
+  peer.leaseMs = leaseMs;
   peer.beatIntervalMs = 1_000;
   t.teardown(() => {
     peer.leaseMs = 30_000;
     peer.beatIntervalMs = 5_000;
   });
+}
+
+t.test("a container whose lease runs out ends without its agent", async (t) => {
+  grantShortLeases(t, 6_000);
   await startAgent(t);
   const member = node.member("stubborn-3", server, []);
   peer.want(member);
@@ -37,13 +41,8 @@ t.test("a container whose lease runs out ends without its agent", async (t) => {
 });
 
 t.test("without answered beats the agent stops its work, and takes new work once it is heard again", async (t) => {
-  peer.leaseMs = 7_000;
-  peer.beatIntervalMs = 1_000;
-  t.teardown(() => {
-    peer.leaseMs = 30_000;
-    peer.beatIntervalMs = 5_000;
-    peer.isDeaf = false;
-  });
+  grantShortLeases(t, 7_000);
+  t.teardown(() => (peer.isDeaf = false));
   await startAgent(t);
   const member = node.member("stubborn-4", server, []);
   peer.want(member);
@@ -63,12 +62,7 @@ t.test("without answered beats the agent stops its work, and takes new work once
 });
 
 t.test("events with a hole as large as the disk hold up no beat, and the last word behind it counts", async (t) => {
-  peer.leaseMs = 6_000;
-  peer.beatIntervalMs = 1_000;
-  t.teardown(() => {
-    peer.leaseMs = 30_000;
-    peer.beatIntervalMs = 5_000;
-  });
+  grantShortLeases(t, 6_000);
   await startAgent(t);
   const neighbour = node.member("stubborn-5", server, []);
   const member = node.member("hole-events", server, [], { resources: { diskBytes: 10 * GIB } });

@@ -7,7 +7,8 @@ import { findPaths } from "../find-paths.ts";
 t.test("folders that vanish while it looks are not there, the others are found", async (t) => {
   const root = t.testdir({ kept: { "a.txt": "a" } });
   const script = 'while :; do d=$(mktemp -d "$0/gone.XXXXXX"); mkdir -p "$d/a/b/c"; rm -rf "$d"; done';
-  const churn = spawn("sh", ["-c", script, root], { stdio: "ignore" });
+  // It ends by itself should nobody be left to end it.
+  const churn = spawn("timeout", ["60", "sh", "-c", script, root], { stdio: "ignore" });
   const ended = once(churn, "exit");
   try {
     const answers = new Set<string>();
