@@ -7,7 +7,13 @@ module.exports = {
       name: "contracts-import-nothing-of-ours",
       severity: "error",
       from: { path: "^contracts/" },
-      to: { path: `^(${rooms}|proofs|dev)/` },
+      to: { path: `^(daemon|${rooms}|proofs|dev)/` },
+    },
+    {
+      name: "daemon-imports-nothing-of-ours",
+      severity: "error",
+      from: { path: "^daemon/" },
+      to: { path: `^(contracts|${rooms}|proofs|dev)/` },
     },
     {
       name: "running-parts-never-import-one-another",
@@ -19,7 +25,7 @@ module.exports = {
     {
       name: "no-test-code-in-product",
       severity: "error",
-      from: { path: `^(contracts|${rooms})/src/` },
+      from: { path: `^(contracts|daemon|${rooms})/src/` },
       to: { path: "(^|/)(test|proofs|dev)/" },
     },
     {
@@ -38,7 +44,7 @@ module.exports = {
     {
       name: "not-to-dev-dep",
       severity: "error",
-      from: { path: `^(contracts|${rooms})/src/` },
+      from: { path: `^(contracts|daemon|${rooms})/src/` },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
   ],

@@ -1,10 +1,10 @@
 /** `agent --config FILE`: one node's agent. Root: it mounts member file systems and speaks to the container engine. */
 import { parseArgs } from "node:util";
+import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { listenForLiveness } from "./liveness-socket.ts";
-import { logDestination } from "./log-destination.ts";
 import { SYSTEM_PATH } from "./system-path.ts";
 
 /** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */

@@ -9,6 +9,7 @@ import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Test } from "tap";
 import { parseLeaf } from "../src/event/leaf.ts";
+import type { WithRoom } from "../src/log/durable-file.ts";
 import { LogReader } from "../src/log/log-reader.ts";
 
 const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
@@ -108,6 +109,9 @@ export class AuditdFixture {
     return Number(readFileSync(join(this.config.logDir, "checkpoint"), "utf8").split("\n")[1]);
   }
 }
+
+/** For writers on a disk that nobody watches. */
+export const hasRoom: WithRoom = (write) => write();
 
 /** Short paths: a socket's path may have 107 bytes. */
 export function temporaryFolder(t: Test): string {

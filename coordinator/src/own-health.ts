@@ -1,16 +1,17 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { AuditProducer } from "@resontech/audit/producer";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import { DatabaseUnavailable } from "./db/database-unavailable.ts";
 import type { KernelParts } from "./kernel/build-kernel.ts";
 import { stateOfPart } from "./state-of-part.ts";
 
-const RESOLUTION_MS = 10;
-const WINDOW_MS = 60_000;
 /** A brake is asked for once a second while it holds. */
 const BRAKE_LASTS_MS = 3_000;
-const NS_PER_MS = 1e6;
+/** auditd that has not answered by then is told of by other means. */
+const AUDIT_ANSWER_MS = 1_000;
 
 export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "commit" | "fleetViews" | "recordPump"> & {
+  gate: Pick<AuditProducer, "status">;
   isBusUp: () => boolean;
   isAuditConnected: () => boolean;
   isAuditDraining: () => boolean;
@@ -19,20 +20,9 @@ export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "commit" | "fl
 
 /** What is wrong with the coordinator's surroundings and with itself, noted as it happens, told when it is asked. */
 export class OwnHealth implements Disposable {
-  readonly #loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  readonly #window: NodeJS.Timeout;
-  #formerMaxMs = 0;
+  readonly #lag = new EventLoopLag();
   #brake: { brake: string; at: number } | null = null;
   #step: { stepMs: number; at: number } | null = null;
-
-  constructor() {
-    this.#loop.enable();
-    this.#window = setInterval(() => {
-      this.#formerMaxMs = this.#maxMs();
-      this.#loop.reset();
-    }, WINDOW_MS);
-    this.#window.unref();
-  }
 
   noteBrake(brake: string): void {
     this.#brake = { brake, at: performance.now() };
@@ -46,29 +36,37 @@ export class OwnHealth implements Disposable {
     const { clock, meta, fleetViews, recordPump } = parts;
     const now = performance.now();
     const plannedUntil = meta.number("maintenance-until");
+    const [database, storage, auditLoopLagMs] = await Promise.all([
+      tryWrite(parts),
+      stateOfPart(() => parts.pingStorage()),
+      auditLag(parts),
+    ]);
     const isBraked = this.#brake !== null && now - this.#brake.at < BRAKE_LASTS_MS;
     return {
-      loopLagMs: Math.round(Math.max(this.#formerMaxMs, this.#maxMs())),
+      loopLagMs: this.#lag.maxMs,
       brake: isBraked ? this.#brake!.brake : null,
       plannedStopUntil: plannedUntil > clock.now() ? new Date(plannedUntil).toISOString() : null,
       bus: parts.isBusUp() ? "up" : "down",
-      audit: { state: auditState(parts), ...recordPump.backlog() },
-      database: await tryWrite(parts),
-      storage: await stateOfPart(() => parts.pingStorage()),
+      audit: { state: auditState(parts), ...recordPump.backlog(), loopLagMs: auditLoopLagMs },
+      ...{ database, storage },
       clockStep: this.#step === null ? null : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       nodes: fleetViews.nodeHealth(),
     };
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#window);
-    this.#loop.disable();
+    this.#lag[Symbol.dispose]();
   }
+}
 
-  /** The histogram holds the whole interval between two turns. */
-  #maxMs(): number {
-    return this.#loop.count === 0 ? 0 : Math.max(0, this.#loop.max / NS_PER_MS - RESOLUTION_MS);
-  }
+async function auditLag({ gate }: OwnHealthParts): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  const late = setTimeout(() => resolve(null), AUDIT_ANSWER_MS);
+  gate.status().then(
+    ({ loopLagMs }) => resolve(loopLagMs),
+    () => resolve(null),
+  );
+  return await promise.finally(() => clearTimeout(late));
 }
 
 async function tryWrite({ commit, meta, clock }: OwnHealthParts): Promise<CoordinatorHealth["database"]> {

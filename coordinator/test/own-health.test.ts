@@ -7,17 +7,19 @@ const parts = {
   commit: { run: async () => undefined },
   fleetViews: { nodeHealth: () => [] },
   recordPump: { isHalted: false, isDraining: () => false, backlog: () => ({ waiting: 0, oldestWaitMs: 0 }) },
+  gate: { status: async () => ({ loopLagMs: 7 }) },
   isBusUp: () => true,
   isAuditConnected: () => true,
   isAuditDraining: () => false,
   pingStorage: async () => undefined,
 } as unknown as OwnHealthParts;
 
-t.test("an object store that hangs is told as unavailable, before whoever asks has given up", async (t) => {
+t.test("an object store or auditd that hangs is told of, before whoever asks has given up", async (t) => {
   using health = new OwnHealth();
-  t.match(await health.tell(parts), { storage: "ok", bus: "up", database: "ok" });
+  t.match(await health.tell(parts), { storage: "ok", bus: "up", database: "ok", audit: { loopLagMs: 7 } });
   const startedAt = performance.now();
-  const told = await health.tell({ ...parts, pingStorage: () => new Promise(() => {}) });
-  t.equal(told.storage, "unavailable");
+  const silence = (): Promise<never> => new Promise(() => {});
+  const told = await health.tell({ ...parts, pingStorage: silence, gate: { status: silence } });
+  t.match(told, { storage: "unavailable", audit: { loopLagMs: null } });
   t.ok(performance.now() - startedAt < 2_900, "appliance status waits for three seconds");
 });

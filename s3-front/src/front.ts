@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connectProducer } from "@resontech/audit/producer";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
+import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { closeOpenOperations } from "./audit/close-open-operations.ts";
 import { Trail } from "./audit/trail.ts";
@@ -32,6 +33,7 @@ export async function openFront(config: S3FrontConfig, log: Logger): Promise<Asy
     directory: new Directory(link),
     quota: new QuotaKeeper(link),
     outputExport: config.outputExport,
+    loopLag: stack.use(new EventLoopLag()),
   });
   const server = await listen(door, { host: config.listen.host, port: config.listen.port, tls }, log);
   stack.defer(async () => {

@@ -2,9 +2,9 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
+import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { openFront } from "./front.ts";
-import { logDestination } from "./log-destination.ts";
 import { readConfig } from "./read-config.ts";
 
 const USAGE = "usage: s3-front --config FILE\n";

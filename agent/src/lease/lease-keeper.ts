@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BridgeAddress, Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { type BootClock, toMs } from "../boot-clock.ts";
 import type { CoordinatorClient } from "../bus/coordinator-client.ts";
@@ -45,7 +46,7 @@ export class LeaseKeeper {
   #beatMs = DEFAULT_BEAT_MS;
   #isRegistered = false;
   #isLost = false;
-  #loopLagMs = 0;
+  readonly #loopLag = new EventLoopLag();
   readonly #wake = new Wake();
 
   constructor(parts: LeaseParts) {
@@ -59,6 +60,7 @@ export class LeaseKeeper {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    using _measured = this.#loopLag;
     await Promise.all([this.#watchClock(signal), this.#beatForEver(signal)]);
   }
 
@@ -110,7 +112,7 @@ export class LeaseKeeper {
       bootId,
       held: held(),
       inventoryDigest: inventoryDigest(inventory()),
-      loopLagMs: this.#loopLagMs,
+      loopLagMs: this.#loopLag.maxMs,
       diskFreeBytes: bavail * bsize,
     });
     if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
@@ -128,9 +130,7 @@ export class LeaseKeeper {
 
   async #watchClock(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const from = performance.now();
       await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);
-      this.#loopLagMs = Math.max(0, performance.now() - from - WATCH_MS);
       if (this.verdict !== "stop-all" || this.#isLost) continue;
       this.#isLost = true;
       this.#parts.log.error("the lease is lost: everything on this node stops");

@@ -32,6 +32,7 @@ const COPIED: Readonly<Record<string, string>> = {
 /** Sources that decide the compiled files, besides {@link COPIED}. */
 const SOURCES = [
   "contracts/src",
+  "daemon/src",
   "audit/src",
   "s3-front/src",
   "coordinator/src",

@@ -1,6 +1,7 @@
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
+import { askS3Front } from "../parts/own-processes.ts";
 import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
@@ -29,9 +30,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
   const { layout, release } = context;
   const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
   const parts = reply?.parts ?? [];
-  const fleet = reply === null ? null : await readFleet(layout.run("coordinator", "control"));
+  const [fleet, frontLagMs] =
+    reply === null ? [null, null] : await Promise.all([readFleet(layout.run("coordinator", "control")), readFrontLag(context)]);
   const findings = findingsOf({
-    ...{ parts, health: fleet?.health ?? null, disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
+    ...{ parts, health: fleet?.health ?? null, frontLagMs },
+    ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     logOf: (part) => logOf(context, part),
   });
   return {
@@ -53,6 +56,14 @@ async function readFleet(socket: string): Promise<Fleet | null> {
     // A finding says so.
     return null;
   }
+}
+
+/** Null when it does not answer: then its part says so. */
+async function readFrontLag(context: PartContext): Promise<number | null> {
+  const answer = await askS3Front(context).catch(() => null);
+  if (answer?.status !== 200) return null;
+  const { loopLagMs } = JSON.parse(answer.body) as { loopLagMs?: unknown };
+  return typeof loopLagMs === "number" ? loopLagMs : null;
 }
 
 /** A table of at most 80 columns. */

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request } from "node:https";
 import { connect } from "node:net";
 
 /** To be accepted proves no life: the kernel does it for a program that is stopped as well. */
 const ANSWER_MS = 2_000;
+/** For the whole of an answer. */
+const GET_MS = 3_000;
+const MAX_ANSWER_CHARS = 65_536;
 
 /** The first bytes that the program at the address says, to `question` or by itself; null when none came. */
 export async function firstBytes(host: string, port: number, question?: Uint8Array): Promise<Buffer | null> {
@@ -51,14 +54,14 @@ export async function unixHttpStatus(socketPath: string, path: string): Promise<
   });
 }
 
-/** Status of `GET path` under TLS that our root must vouch for; null when there was no answer. */
-export async function httpsStatus(target: {
+/** Answer to `GET path` under TLS that our root must vouch for; null when none came. */
+export async function httpsGet(target: {
   host: string;
   port: number;
   path: string;
   servername: string;
   caFile: string;
-}): Promise<number | null> {
+}): Promise<{ status: number; body: string } | null> {
   return await new Promise((resolve) => {
     const asked = request(
       {
@@ -68,15 +71,26 @@ export async function httpsStatus(target: {
         servername: target.servername,
         headers: { host: `${target.servername}:${target.port}` },
         ca: readFileSync(target.caFile),
-        timeout: 3_000,
+        signal: AbortSignal.timeout(GET_MS),
         agent: false,
       },
       (response) => {
-        response.resume();
-        resolve(response.statusCode ?? null);
+        readText(response).then(
+          (body) => resolve({ status: response.statusCode ?? 0, body }),
+          () => resolve(null),
+        );
       },
     );
-    asked.once("error", () => resolve(null)).once("timeout", () => asked.destroy());
+    asked.once("error", () => resolve(null));
     asked.end();
   });
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += chunk;
+    if (text.length > MAX_ANSWER_CHARS) throw new Error("a longer answer than any part gives");
+  }
+  return text;
 }

@@ -7,7 +7,7 @@ import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
 import { containerName, type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
 import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
-import { firstBytes, httpsStatus } from "./health.ts";
+import { firstBytes, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
 import { endLeftover, type StopSignal } from "./process-identity.ts";
 import { pullImage, type RegistryLogin } from "./pull-image.ts";
@@ -125,13 +125,15 @@ export function keycloakPart(context: PartContext, container: Container): Part {
     startTimeoutMs: 240_000,
     stopGraceMs: 30_000,
     isHealthy: async () =>
-      (await httpsStatus({
-        host: "127.0.0.1",
-        port: managementPort,
-        path: "/health/ready",
-        servername: config.name,
-        caFile: layout.rootCert,
-      })) === 200,
+      (
+        await httpsGet({
+          host: "127.0.0.1",
+          port: managementPort,
+          path: "/health/ready",
+          servername: config.name,
+          caFile: layout.rootCert,
+        })
+      )?.status === 200,
     build: () => {
       const secret = (name: string): string => readFileSync(layout.secrets("keycloak", name), "utf8").trim();
       const realm = layout.release("app", "policies", "realm.json");

@@ -1,6 +1,6 @@
 /** NATS, S3 and the registry: static programs of the release, each under its own numeric user. */
 import { readFileSync } from "node:fs";
-import { firstBytes, httpsStatus, unixHttpStatus } from "./health.ts";
+import { firstBytes, httpsGet, unixHttpStatus } from "./health.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -78,12 +78,14 @@ export function registryPart(context: PartContext): Part {
     version: engineVersion(context, "registry"),
     // 401: it is up and asks for a token.
     isHealthy: async () =>
-      (await httpsStatus({
-        host: config.address,
-        port: config.ports.registry,
-        path: "/v2/",
-        servername: config.name,
-        caFile: layout.rootCert,
-      })) === 401,
+      (
+        await httpsGet({
+          host: config.address,
+          port: config.ports.registry,
+          path: "/v2/",
+          servername: config.name,
+          caFile: layout.rootCert,
+        })
+      )?.status === 401,
   });
 }

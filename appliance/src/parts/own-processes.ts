@@ -3,7 +3,7 @@ import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { ROOT } from "../config/owned-file.ts";
 import { containerEngineParts, type PartContext } from "./context.ts";
-import { hangsUp, httpsStatus } from "./health.ts";
+import { hangsUp, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -51,14 +51,18 @@ export function s3FrontPart(context: PartContext): Part {
     args: [...S3_FRONT_NODE_FLAGS, layout.release("app", "s3-front.mjs"), "--config", layout.processConfig("s3-front")],
     port: config.ports.s3,
     version: release.version,
-    isHealthy: async () =>
-      (await httpsStatus({
-        host: config.address,
-        port: config.ports.s3,
-        path: "/healthz",
-        servername: config.name,
-        caFile: layout.rootCert,
-      })) === 200,
+    isHealthy: async () => (await askS3Front(context))?.status === 200,
+  });
+}
+
+/** What the S3 front says of its own life, and not of what it stands on. */
+export async function askS3Front({ config, layout }: PartContext): Promise<{ status: number; body: string } | null> {
+  return await httpsGet({
+    host: config.address,
+    port: config.ports.s3,
+    path: "/healthz",
+    servername: config.name,
+    caFile: layout.rootCert,
   });
 }
 
@@ -80,13 +84,15 @@ export function coordinatorPart(context: PartContext): Part {
       makeSocketFolder(layout.run("front"), { uid: uidOf(config, "coordinator"), gid: uidOf(config, "s3Front") });
     },
     isHealthy: async () =>
-      (await httpsStatus({
-        host: config.address,
-        port: config.ports.api,
-        path: "/healthz",
-        servername: config.name,
-        caFile: layout.rootCert,
-      })) === 200,
+      (
+        await httpsGet({
+          host: config.address,
+          port: config.ports.api,
+          path: "/healthz",
+          servername: config.name,
+          caFile: layout.rootCert,
+        })
+      )?.status === 200,
   });
 }
 

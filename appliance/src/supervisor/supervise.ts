@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
+import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { loadConfig } from "../config/load-config.ts";
@@ -19,7 +20,6 @@ import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { askSupervisor, listenControl } from "./control.ts";
-import { logDestination } from "./log-destination.ts";
 import { Supervisor } from "./supervisor.ts";
 import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 

@@ -1,8 +1,10 @@
 /** Puts auditd together: recovery first, then the writer, then the sockets. */
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
+import type { WithRoom } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
 import type { NoteSigner } from "../log/signed-note.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
@@ -37,6 +39,7 @@ export class Auditd implements AsyncDisposable {
   readonly #log: Logger;
   readonly #onFatal: (error: unknown) => void;
   readonly #guard: DiskGuard;
+  readonly #loopLag = new EventLoopLag();
   #auditLog!: AuditLog;
   #checkpointer!: Checkpointer;
   #wal!: Wal;
@@ -55,7 +58,7 @@ export class Auditd implements AsyncDisposable {
     this.#signer = signer;
     this.#log = log;
     this.#onFatal = onFatal;
-    this.#guard = new DiskGuard(config);
+    this.#guard = new DiskGuard(config, () => this.#checkDiskSoon());
   }
 
   /**
@@ -80,12 +83,14 @@ export class Auditd implements AsyncDisposable {
       batches: this.#auditLog.batches,
       draining: this.#diskDraining || this.#lossDraining,
       highestGeneration: this.#auditLog.ledger.highestGeneration,
+      loopLagMs: this.#loopLag.maxMs,
     };
   }
 
   /** Ends connections, commits and signs what was taken, saves the ledger. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#loopLag[Symbol.dispose]();
     await Promise.all(this.#ports.map((port) => port.close()));
     await this.#auditLog.flush();
     await this.#checkpointer.close();
@@ -96,14 +101,14 @@ export class Auditd implements AsyncDisposable {
 
   async #recover(): Promise<void> {
     const { logDir, segmentBytes, checkpointMs, producers } = this.#config;
+    const withRoom: WithRoom = (write) => this.#guard.withRoom(write);
     const families = new Map(producers.map(({ name, family }) => [name, family]));
-    const { tree, ledger, wal: found } = await recover(logDir, this.#signer, families);
+    const { tree, ledger, wal: found } = await recover(logDir, this.#signer, families, withRoom);
     const boot = crypto.randomUUID();
     const previous = ledger.sequence(AUDITD);
-    // Ballast is given up before the segment is made that a full disk has no room for.
     this.#diskDraining = (await this.#guard.check()).draining;
-    this.#wal = await Wal.open(join(logDir, "wal"), segmentBytes);
-    this.#sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length);
+    this.#wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
+    this.#sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
     this.#auditLog = new AuditLog({
       boot,
       checkpointSize: tree.size,
@@ -119,6 +124,7 @@ export class Auditd implements AsyncDisposable {
       logDir,
       tree,
       signer: this.#signer,
+      withRoom,
       checkpointMs,
       durableFrom: (index) => this.#auditLog.durableFrom(index),
       onCovered: (size) => this.#covered(size),
@@ -202,7 +208,7 @@ export class Auditd implements AsyncDisposable {
   }
 
   async #saveLedger(saved: SavedLedger): Promise<void> {
-    await saveLedger(this.#config.logDir, saved);
+    await this.#guard.withRoom(() => saveLedger(this.#config.logDir, saved));
     this.#savedSize = saved.size;
   }
 

@@ -3,7 +3,7 @@
  * Order: files durable → files' root compared with the root in memory (TreeWriter) → signature → checkpoint durable → the rest.
  */
 import { join } from "node:path";
-import { replaceFile } from "../log/durable-file.ts";
+import { replaceFile, type WithRoom } from "../log/durable-file.ts";
 import { type NoteSigner, signCheckpoint } from "../log/signed-note.ts";
 import type { TreeWriter } from "../log/tree-writer.ts";
 
@@ -13,6 +13,7 @@ type Parts = {
   logDir: string;
   tree: TreeWriter;
   signer: NoteSigner;
+  withRoom: WithRoom;
   checkpointMs: number;
   /** Leaves that are durable in the write-ahead log, from `index` on. */
   durableFrom: (index: number) => DurableLeaf[];
@@ -77,12 +78,12 @@ export class Checkpointer {
   }
 
   async #sign(): Promise<void> {
-    const { logDir, tree, signer, durableFrom, onCovered } = this.#parts;
+    const { logDir, tree, signer, withRoom, durableFrom, onCovered } = this.#parts;
     const leaves = durableFrom(this.#size);
     if (leaves.length === 0) return;
     const removeReplaced = await tree.grow(leaves);
     const note = signCheckpoint({ origin: signer.name, size: tree.size, root: tree.root() }, signer);
-    await replaceFile(join(logDir, "checkpoint"), note, 0o440);
+    await withRoom(() => replaceFile(join(logDir, "checkpoint"), note, 0o440));
     this.#size = tree.size;
     const [covered, waiting] = partition(this.#waiters, ({ index }) => index < this.#size);
     this.#waiters = waiting;

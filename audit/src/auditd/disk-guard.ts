@@ -1,11 +1,11 @@
 /**
- * Watches the disk of the log. Near its end auditd asks for drain; nearer still it gives up ballast, step by step, so that what runs
- * can end, people can sign in and the log can be exported.
+ * Watches the disk of the log. Near its end auditd asks for drain; nearer still, and at once for a write that has no room, it gives up
+ * ballast, step by step, so that what runs can end, people can sign in and the log can be exported.
  */
 import { constants } from "node:fs";
-import { mkdir, open, readdir, rename, statfs, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../log/durable-file.ts";
+import { isFullDisk, syncFolder } from "../log/durable-file.ts";
 
 const CHUNK = Buffer.alloc(1_048_576);
 const STEP_NAME = /^[0-9]{6}\.zero$/;
@@ -21,26 +21,29 @@ export class DiskGuard {
   readonly #stepBytes: number;
   /** What the write path needs for its next segment and checkpoint. */
   readonly #neededBytes: number;
+  readonly #onNoRoom: () => void;
 
-  constructor(options: { logDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number }) {
+  /** @param onNoRoom a write found the disk full and was given ballast */
+  constructor(
+    options: { logDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number },
+    onNoRoom: () => void,
+  ) {
     this.#logDir = options.logDir;
     this.#folder = join(options.logDir, "ballast");
     this.#stepBytes = options.ballastStepBytes;
     this.#wantedSteps = Math.ceil(options.ballastBytes / options.ballastStepBytes);
     this.#neededBytes = 2 * options.segmentBytes;
+    this.#onNoRoom = onNoRoom;
   }
 
   /** Gives up or takes back at most one step of ballast, and says how the disk stands. */
   async check(): Promise<DiskState> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const steps = (await readdir(this.#folder)).filter((name) => STEP_NAME.test(name)).sort();
+    const steps = await this.#steps();
     const { freeBytes, inodesLow } = await this.#free();
     const drainBelow = 2 * Math.max(this.#wantedSteps * this.#stepBytes, this.#neededBytes);
     const held = steps.length * this.#stepBytes;
-    const last = steps.at(-1);
-    if (freeBytes < this.#neededBytes && last !== undefined) {
-      await unlink(join(this.#folder, last));
-      await syncFolder(this.#folder);
+    if (freeBytes < this.#neededBytes && (await this.#giveUpStep())) {
       return { freeBytes: freeBytes + this.#stepBytes, ballastBytes: held - this.#stepBytes, draining: true };
     }
     if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
@@ -48,6 +51,31 @@ export class DiskGuard {
       return { freeBytes: freeBytes - this.#stepBytes, ballastBytes: held + this.#stepBytes, draining: inodesLow };
     }
     return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
+  }
+
+  /** @throws what `write` throws, a full disk only once no ballast is left */
+  async withRoom<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isFullDisk(error) || !(await this.#giveUpStep())) throw error;
+        this.#onNoRoom();
+      }
+    }
+  }
+
+  async #steps(): Promise<string[]> {
+    return (await readdir(this.#folder)).filter((name) => STEP_NAME.test(name)).sort();
+  }
+
+  /** False when there was none. */
+  async #giveUpStep(): Promise<boolean> {
+    const last = (await this.#steps()).at(-1);
+    if (last === undefined) return false;
+    await rm(join(this.#folder, last), { force: true });
+    await syncFolder(this.#folder);
+    return true;
   }
 
   async #free(): Promise<{ freeBytes: number; inodesLow: boolean }> {
@@ -65,7 +93,7 @@ export class DiskGuard {
         await handle.appendFile(CHUNK.subarray(0, Math.min(CHUNK.length, left)));
       await handle.sync();
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+      if (!isFullDisk(error)) throw error;
       await unlink(`${path}.new`);
       return false;
     } finally {

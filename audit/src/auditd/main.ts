@@ -2,11 +2,11 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
+import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { Auditd } from "./auditd.ts";
 import { loadConfig, loadSigner } from "./config.ts";
 import { initLog } from "./init.ts";
-import { logDestination } from "./log-destination.ts";
 
 const USAGE = `usage: auditd --config FILE         write the log; ends on SIGTERM
        auditd init --config FILE    make key, policy and empty log; safe to repeat; prints one JSON line

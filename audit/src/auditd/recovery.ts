@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../event/leaf.ts";
+import type { WithRoom } from "../log/durable-file.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
 import { type NoteSigner, openCheckpoint } from "../log/signed-note.ts";
@@ -17,14 +18,19 @@ export type Recovered = { tree: TreeWriter; ledger: Ledger; wal: WalContent };
  * Takes the log up from its files.
  * @throws {@link LogDamagedError} when they do not bear out the last checkpoint, or the write-ahead log is bad anywhere but at its end
  */
-export async function recover(logDir: string, signer: NoteSigner, families: ReadonlyMap<string, string>): Promise<Recovered> {
+export async function recover(
+  logDir: string,
+  signer: NoteSigner,
+  families: ReadonlyMap<string, string>,
+  withRoom: WithRoom,
+): Promise<Recovered> {
   const note = await readFile(join(logDir, "checkpoint"), "utf8").catch((error: unknown) => {
     throw new LogDamagedError(0, `the checkpoint can't be read (${String(error)}); a log is made only by \`init\``);
   });
   const checkpoint = openCheckpoint(note, signer);
   if (checkpoint === null) throw new LogDamagedError(0, "the checkpoint is not signed by this log's key");
   const wal = await readWal(join(logDir, "wal"), checkpoint.size);
-  const tree = await TreeWriter.open(logDir, checkpoint.size);
+  const tree = await TreeWriter.open(logDir, checkpoint.size, withRoom);
   if (!tree.root().equals(checkpoint.root))
     throw new LogDamagedError(0, `the tiles do not give the root of the checkpoint of ${checkpoint.size} leaves`);
   const ledger = await rebuildLedger(logDir, signer.name, checkpoint.size, families);

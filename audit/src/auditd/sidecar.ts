@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
-import { syncFolder } from "../log/durable-file.ts";
+import { syncFolder, type WithRoom } from "../log/durable-file.ts";
 
 /** Leaves whose disclosures share a file. */
 const GROUP_LEAVES = 65_536;
@@ -14,22 +14,24 @@ const FILE_NAME = /^[0-9]{8}\.jsonl$/;
 
 export class Sidecar {
   readonly #folder: string;
+  readonly #withRoom: WithRoom;
   #group = -1;
   #handle: FileHandle | null = null;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, withRoom: WithRoom) {
     this.#folder = folder;
+    this.#withRoom = withRoom;
   }
 
   /** Opens the sidecar of a log of `size` leaves. */
-  static async open(folder: string, size: number): Promise<Sidecar> {
+  static async open(folder: string, size: number, withRoom: WithRoom): Promise<Sidecar> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder))
       if (FILE_NAME.test(name) && (groupOf(name) + 1) * GROUP_LEAVES > size) await cutFrom(join(folder, name), size);
-    return new Sidecar(folder);
+    return new Sidecar(folder, withRoom);
   }
 
-  /** Appends what opens commitments of the leaf at `index`; nothing is durable before {@link sync}. Indices never decrease. */
+  /** Appends what opens commitments of the leaf at `index`; durable when it resolves. Indices never decrease. */
   async append(
     entries: readonly { index: number; disclosures: readonly (Disclosure & { commitment: string })[] }[],
   ): Promise<void> {
@@ -39,7 +41,12 @@ export class Sidecar {
       const lines = members.flatMap(({ index, disclosures }) =>
         disclosures.map(({ field, commitment, salt, value }) => `${JSON.stringify({ index, field, commitment, salt, value })}\n`),
       );
-      await handle.appendFile(lines.join(""));
+      const { size } = await handle.stat();
+      await this.#withRoom(async () => {
+        // A first try may have left a part.
+        await handle.truncate(size);
+        await handle.appendFile(lines.join(""));
+      });
       await handle.datasync();
     }
   }
@@ -53,7 +60,7 @@ export class Sidecar {
     if (this.#handle !== null && group === this.#group) return this.#handle;
     await this.#handle?.close();
     const path = join(this.#folder, `${String(group).padStart(8, "0")}.jsonl`);
-    this.#handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+    this.#handle = await this.#withRoom(() => open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600));
     this.#group = group;
     await syncFolder(this.#folder);
     return this.#handle;

@@ -3,6 +3,17 @@ import { constants } from "node:fs";
 import { link, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
+/**
+ * Runs a write that needs room, again each time that room was made for it. What it runs is all or nothing, and safe to repeat after a
+ * failure: a file begun anew, never a sync that failed, which may have lost what it was to keep.
+ */
+export type WithRoom = <T>(write: () => Promise<T>) => Promise<T>;
+
+/** A disk, or its table of files, has no room left. */
+export function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOSPC";
+}
+
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

@@ -7,7 +7,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { syncFolder, writeImmutable } from "./durable-file.ts";
+import { syncFolder, type WithRoom, writeImmutable } from "./durable-file.ts";
 import { encodeEntries } from "./entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "./log-reader.ts";
 import { type Frontier, fullTileRoot, hashLeaf } from "./merkle.ts";
@@ -20,6 +20,7 @@ const PARALLEL_WRITES = 2;
 export class TreeWriter {
   readonly #logDir: string;
   readonly #reader: LogReader;
+  readonly #withRoom: WithRoom;
   readonly #knownFolders = new Set<string>();
   #frontier: Frontier;
   /** Entries of the last, partial bundle. */
@@ -27,8 +28,9 @@ export class TreeWriter {
   /** Hashes of the partial tile of each level. */
   #edge: Buffer[][];
 
-  private constructor(logDir: string, entries: Buffer[], edge: Buffer[][]) {
+  private constructor(logDir: string, withRoom: WithRoom, entries: Buffer[], edge: Buffer[][]) {
     this.#logDir = logDir;
+    this.#withRoom = withRoom;
     this.#reader = new LogReader(logDir);
     this.#entries = entries;
     this.#edge = edge;
@@ -36,13 +38,13 @@ export class TreeWriter {
   }
 
   /** Takes up a tree of `size` leaves from its files. @throws {@link LogDamagedError} */
-  static async open(logDir: string, size: number): Promise<TreeWriter> {
+  static async open(logDir: string, size: number, withRoom: WithRoom): Promise<TreeWriter> {
     const reader = new LogReader(logDir);
     const edge = await reader.readRightEdge(size);
     const width = size % TILE_WIDTH;
     const entries = width === 0 ? [] : await reader.readEntries(Math.floor(size / TILE_WIDTH), width);
     checkEntries(entries, edge[0] ?? [], size - width);
-    return new TreeWriter(logDir, entries, edge);
+    return new TreeWriter(logDir, withRoom, entries, edge);
   }
 
   get size(): number {
@@ -111,7 +113,7 @@ export class TreeWriter {
     const writeNext = async (): Promise<void> => {
       for (const { name, content } of queue) {
         const path = join(this.#logDir, tilePath(name));
-        await writeImmutable(path, content);
+        await this.#withRoom(() => writeImmutable(path, content));
         folders.add(dirname(path));
       }
     };
@@ -123,7 +125,7 @@ export class TreeWriter {
   async #makeFolder(folder: string, folders: Set<string>): Promise<void> {
     if (this.#knownFolders.has(folder) || folder === this.#logDir) return;
     await this.#makeFolder(dirname(folder), folders);
-    if ((await mkdir(folder, { recursive: true, mode: 0o750 })) !== undefined) folders.add(dirname(folder));
+    if ((await this.#withRoom(() => mkdir(folder, { recursive: true, mode: 0o750 }))) !== undefined) folders.add(dirname(folder));
     this.#knownFolders.add(folder);
   }
 

@@ -7,7 +7,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "./durable-file.ts";
+import { syncFolder, type WithRoom } from "./durable-file.ts";
 import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 
 const ZEROS = Buffer.alloc(1_048_576);
@@ -18,26 +18,29 @@ type Segment = { path: string; handle: FileHandle; used: number /** One past its
 export class Wal {
   readonly #folder: string;
   readonly #segmentBytes: number;
+  readonly #withRoom: WithRoom;
   #sequence: number;
   #current: Segment;
   #spare: Promise<Segment> | null = null;
   #filled: Segment[] = [];
   #failed: Error | null = null;
 
-  private constructor(folder: string, segmentBytes: number, sequence: number, current: Segment) {
+  private constructor(folder: string, segmentBytes: number, withRoom: WithRoom, sequence: number, current: Segment) {
     this.#folder = folder;
     this.#segmentBytes = segmentBytes;
+    this.#withRoom = withRoom;
     this.#sequence = sequence;
     this.#current = current;
   }
 
   /** Starts a fresh segment after those that are there; recovery has read them, {@link removeSegments} removes them. */
-  static async open(folder: string, segmentBytes: number): Promise<Wal> {
+  static async open(folder: string, segmentBytes: number, withRoom: WithRoom): Promise<Wal> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) if (name.endsWith(".new")) await unlink(join(folder, name));
     const last = (await segmentFiles(folder)).at(-1);
     const sequence = last === undefined ? 1 : Number(last.slice(0, 12)) + 1;
-    return new Wal(folder, segmentBytes, sequence, await allocate(folder, sequence, segmentBytes));
+    const first = await withRoom(() => allocate(folder, sequence, segmentBytes));
+    return new Wal(folder, segmentBytes, withRoom, sequence, first);
   }
 
   /**
@@ -91,7 +94,8 @@ export class Wal {
 
   #prepareSpare(): void {
     this.#sequence += 1;
-    this.#spare = allocate(this.#folder, this.#sequence, this.#segmentBytes);
+    const sequence = this.#sequence;
+    this.#spare = this.#withRoom(() => allocate(this.#folder, sequence, this.#segmentBytes));
     // Its failure is told to the batch that needs the segment.
     this.#spare.catch(() => {});
   }

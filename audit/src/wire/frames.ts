@@ -52,6 +52,8 @@ export type LogStatus = {
   batches: number;
   draining: boolean;
   highestGeneration: number;
+  /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
+  loopLagMs: number;
 };
 
 export function encodeFrame(kind: FrameKind, payload: Buffer): Buffer {

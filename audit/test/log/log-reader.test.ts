@@ -4,7 +4,7 @@ import t from "tap";
 import { LogReader } from "../../src/log/log-reader.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
 import { TreeWriter } from "../../src/log/tree-writer.ts";
-import { temporaryFolder } from "../helper.ts";
+import { hasRoom, temporaryFolder } from "../helper.ts";
 
 const leavesFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, at) => {
@@ -16,7 +16,7 @@ t.test("a partial file that a full one replaced reads as the full one's start", 
   const logDir = join(temporaryFolder(t), "log");
   mkdirSync(logDir);
   const reader = new LogReader(logDir);
-  const writer = await TreeWriter.open(logDir, 0);
+  const writer = await TreeWriter.open(logDir, 0, hasRoom);
   await (await writer.grow(leavesFrom(0, 100)))();
   const partial = { tile: await reader.read({ level: 0, index: 0, width: 100 }), entries: await reader.readEntries(0, 100) };
   const removeReplaced = await writer.grow(leavesFrom(100, 200));
@@ -34,15 +34,15 @@ t.test("a partial file that a full one replaced reads as the full one's start", 
 t.test("growing step by step, reopened between, gives the tree that growing at once gives", async (t) => {
   const folder = temporaryFolder(t);
   for (const name of ["steps", "once"]) mkdirSync(join(folder, name));
-  const once = await TreeWriter.open(join(folder, "once"), 0);
+  const once = await TreeWriter.open(join(folder, "once"), 0, hasRoom);
   await once.grow(leavesFrom(0, 1_000));
   let size = 0;
   for (const step of [1, 254, 1, 1, 255, 256, 232]) {
-    const writer = await TreeWriter.open(join(folder, "steps"), size);
+    const writer = await TreeWriter.open(join(folder, "steps"), size, hasRoom);
     await (await writer.grow(leavesFrom(size, step)))();
     size += step;
   }
-  const reopened = await TreeWriter.open(join(folder, "steps"), size);
+  const reopened = await TreeWriter.open(join(folder, "steps"), size, hasRoom);
   t.equal(size, 1_000);
   t.same(reopened.root(), once.root());
 });

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { crc32c } from "../../src/log/crc32c.ts";
 import { Wal } from "../../src/log/wal.ts";
 import { readWal } from "../../src/log/wal-recovery.ts";
-import { temporaryFolder } from "../helper.ts";
+import { hasRoom, temporaryFolder } from "../helper.ts";
 
 const SEGMENT_BYTES = 2_097_152;
 const leavesFrom = (first: number, count: number, bytes = 100) =>
@@ -12,7 +12,7 @@ const leavesFrom = (first: number, count: number, bytes = 100) =>
 
 async function filled(t: Test, batches: number, bytes?: number): Promise<string> {
   const folder = join(temporaryFolder(t), "wal");
-  const wal = await Wal.open(folder, SEGMENT_BYTES);
+  const wal = await Wal.open(folder, SEGMENT_BYTES, hasRoom);
   for (let batch = 0; batch < batches; batch++) await wal.append(batch * 10, leavesFrom(batch * 10, 10, bytes));
   await wal.close();
   return folder;
@@ -84,7 +84,7 @@ t.test("stops when batches or segments are missing, or the log ends below the ch
 
 t.test("deletes segments only once they are covered", async (t) => {
   const folder = join(temporaryFolder(t), "wal");
-  const wal = await Wal.open(folder, SEGMENT_BYTES);
+  const wal = await Wal.open(folder, SEGMENT_BYTES, hasRoom);
   for (let batch = 0; batch < 60; batch++) await wal.append(batch * 10, leavesFrom(batch * 10, 10, 10_000));
   const before = readdirSync(folder).length;
   await wal.release(10);

@@ -1,5 +1,5 @@
+import { logDestination } from "@resontech/daemon/log-destination";
 import { pino, type DestinationStream, type Logger } from "pino";
-import { logDestination } from "./log-destination.ts";
 
 /** Headers and fields that hold a secret, wherever an object with them is logged. */
 const SECRETS = [

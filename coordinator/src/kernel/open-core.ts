@@ -128,6 +128,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     health: () =>
       health.tell({
         ...parts,
+        gate,
         isBusUp: () => link.isUp,
         isAuditConnected: () => gate.connected,
         isAuditDraining: () => gate.draining,

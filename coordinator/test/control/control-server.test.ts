@@ -13,7 +13,7 @@ import { type ControlHandler, ControlServer } from "../../src/control/control-se
 const silent = pino({ level: "silent" });
 const HEALTH: CoordinatorHealth = {
   ...{ loopLagMs: 0, brake: null, plannedStopUntil: null, bus: "up", database: "ok", storage: "ok", clockStep: null, nodes: [] },
-  audit: { state: "ok", waiting: 0, oldestWaitMs: 0 },
+  audit: { state: "ok", waiting: 0, oldestWaitMs: 0, loopLagMs: 0 },
 };
 const handle: ControlHandler = async (request) => {
   if (request.verb === "add-user") throw new ApiError("user_exists", "there is a user of this name");

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import type { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
@@ -29,6 +30,7 @@ export type DoorDeps = {
   directory: Directory;
   quota: QuotaKeeper;
   outputExport: "open" | "controlled";
+  loopLag: EventLoopLag;
   log: Logger;
 };
 
@@ -45,7 +47,7 @@ export class Door {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     try {
-      if (request.url === "/healthz") say(response, 200, { status: "ok" });
+      if (request.url === "/healthz") say(response, 200, { status: "ok", loopLagMs: this.#deps.loopLag.maxMs });
       else if (request.url === "/readyz") await this.#sayReadiness(response);
       else await this.#pass(request, response);
     } catch (error) {

@@ -26,6 +26,8 @@ export type StatusFacts = {
   parts: readonly PartStatus[];
   /** Null while the coordinator does not answer. */
   health: CoordinatorHealth | null;
+  /** Of the S3 front's event loop, milliseconds; null while it does not answer. */
+  frontLagMs: number | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
   logOf: (part: string) => string;
@@ -42,12 +44,13 @@ const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
 const CERTIFICATE_DAYS = 14;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, disks, certificates, logOf } = facts;
   const found = [
     ...parts.flatMap((part) => partFinding(part, logOf(part.name)) ?? []),
     ...(health === null
       ? coordinatorSilence(parts, logOf)
       : [...coordinatorFindings(health), ...health.nodes.flatMap(nodeFindings)]),
+    ...lagFinding("s3_front_slow", "the S3 front", frontLagMs),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
   ];
@@ -143,14 +146,10 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
         "look at auditd and its disk",
       ),
     );
-  if (loopLagMs > LOOP_LAG_MS)
-    found.push(
-      warning(
-        "coordinator_slow",
-        `the coordinator was ${seconds(loopLagMs)} late within the last minutes`,
-        "look for what else uses this host's CPU or disk",
-      ),
-    );
+  found.push(
+    ...lagFinding("coordinator_slow", "the coordinator", loopLagMs),
+    ...lagFinding("auditd_slow", "auditd", audit.loopLagMs),
+  );
   if (brake !== null)
     found.push(
       fault(
@@ -178,6 +177,12 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
   return found;
 }
 
+function lagFinding(code: string, who: string, lagMs: number | null): Finding[] {
+  if (lagMs === null || lagMs <= LOOP_LAG_MS) return [];
+  const what = `${who} was ${seconds(lagMs)} late within the last minutes`;
+  return [warning(code, what, "look for what else uses this host's CPU or disk")];
+}
+
 const BRAKES: Readonly<Record<string, string>> = {
   own_lag: "the coordinator itself is late",
   many_suspect: "too many at once, so the fault is not theirs",
@@ -201,7 +206,7 @@ function nodeFindings(health: NodeHealth): Finding[] {
     found.push(
       warning(
         "node_slow",
-        `the agent of node ${node} was ${seconds(loopLagMs)} late when it was last heard`,
+        `the agent of node ${node} was ${seconds(loopLagMs)} late within the last minutes`,
         "look for what else uses that host's CPU or disk",
       ),
     );

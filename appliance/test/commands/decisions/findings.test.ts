@@ -32,14 +32,14 @@ const calm: CoordinatorHealth = {
     clockStep: null,
     nodes: [node()],
   },
-  audit: { state: "ok", waiting: 3, oldestWaitMs: 20 },
+  audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };
 const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...{ holds: ["objects"], path: "/data", totalBytes: 500 * GIB, freeBytes: 200 * GIB, totalInodes: 1e6, freeInodes: 9e5 },
   ...change,
 });
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
-  ...{ parts: [part()], health: calm, disks: [disk()], certificates: [{ file: "a.crt", daysLeft: 300 }] },
+  ...{ parts: [part()], health: calm, frontLagMs: 5, disks: [disk()], certificates: [{ file: "a.crt", daysLeft: 300 }] },
   logOf: (name) => `/log/${name}.log`,
   ...change,
 });
@@ -66,6 +66,8 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["fault audit_draining", inHealth({ audit: { ...calm.audit, state: "draining" } })],
     ["warning audit_behind", inHealth({ audit: { ...calm.audit, oldestWaitMs: 11_000 } })],
     ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
+    ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
+    ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
     ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],
