@@ -103,6 +103,8 @@ export const BeatRequest = Type.Object(
   {
     nodeEpoch: Fence,
     nonce: Id,
+    /** The beat whose answer gave the lease that the agent counts on; null while that is its registration's. */
+    leaseOf: Type.Union([Id, Type.Null()]),
     bootId: Id,
     held: Type.Array(HeldLease, { maxItems: 1024 }),
     inventoryDigest: Sha256,

@@ -46,6 +46,8 @@ export class LeaseKeeper {
   #beatMs = DEFAULT_BEAT_MS;
   #isRegistered = false;
   #isLost = false;
+  /** The beat whose answer gave it; null for the registration's. */
+  #leaseOf: string | null = null;
   readonly #loopLag = new EventLoopLag();
   readonly #wake = new Wake();
 
@@ -97,7 +99,7 @@ export class LeaseKeeper {
     });
     this.#beatMs = beatIntervalMs;
     this.#isRegistered = true;
-    this.#renew(sentAtMs, leaseMs);
+    this.#renew(sentAtMs, leaseMs, null);
     log.info({ nodeEpoch }, "registered");
     onRegistered();
   }
@@ -109,6 +111,7 @@ export class LeaseKeeper {
     const sentAtMs = toMs(clock());
     const reply = await coordinator.beat({
       nonce,
+      leaseOf: this.#leaseOf,
       bootId,
       held: held(),
       inventoryDigest: inventoryDigest(inventory()),
@@ -118,11 +121,12 @@ export class LeaseKeeper {
     if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
     // It is asked to introduce itself again, and is heard nevertheless.
     if (reply.reregister) this.#isRegistered = false;
-    this.#renew(sentAtMs, reply.leaseMs);
+    this.#renew(sentAtMs, reply.leaseMs, nonce);
     onDesiredVersion(reply.desiredVersion);
   }
 
-  #renew(sentAtMs: number, leaseMs: number): void {
+  #renew(sentAtMs: number, leaseMs: number, leaseOf: string | null): void {
+    this.#leaseOf = leaseOf;
     this.#lease = grantLease(sentAtMs, leaseMs);
     this.#isLost = false;
     this.#parts.file.write(sentAtMs + leaseMs);

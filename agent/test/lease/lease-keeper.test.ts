@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BeatReply, BeatRequest, Inventory, RegisterReply } from "@resontech/contracts/agent-protocol";
@@ -24,7 +25,8 @@ const INVENTORY: Inventory = {
 
 /** A keeper on a clock that only the test moves; its coordinator answers what the test says. */
 function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>) {
-  const dir = t.testdir({});
+  // Not the test's own folder: that is removed before anything is stopped.
+  const dir = mkdtempSync(join(tmpdir(), "rt-lease-"));
   const file = new LeaseFile(join(dir, "lease"), { withRoom: (write) => write() });
   const seen = { registered: 0, lost: 0, versions: [] as number[] };
   let nowMs = 1_000_000;
@@ -61,6 +63,7 @@ function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Prom
   t.teardown(async () => {
     stop.abort();
     await running;
+    rmSync(dir, { recursive: true });
   });
   return {
     lease,
@@ -126,6 +129,23 @@ t.test("an answer to another beat renews nothing", async (t) => {
   await sleep(200);
   t.equal(fileMs(), granted);
   t.strictSame(seen.versions, []);
+});
+
+t.test("each beat says whose answer gave the lease that counts: a lost answer gave none", async (t) => {
+  const sent: { nonce: string; leaseOf: string | null }[] = [];
+  const { seen } = keeper(t, async ({ nonce, leaseOf }) => {
+    sent.push({ nonce, leaseOf });
+    if (sent.length === 2) throw new Error("no answer");
+    if (sent.length === 4) throw new RefusedError("stale_epoch", "register again");
+    return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
+  });
+  await until("beats", () => sent.length >= 5, 10_000);
+  t.equal(seen.registered, 2);
+  const [first, , third] = sent;
+  t.same(
+    sent.slice(0, 5).map(({ leaseOf }) => leaseOf),
+    [null, first?.nonce, first?.nonce, third?.nonce, null],
+  );
 });
 
 t.test("a stale epoch, or being asked to, registers again", async (t) => {

@@ -1,4 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
+import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "./decisions/granted-leases.ts";
 
 /** More than what an agent asks for before it begins members again on a disk that was full. */
 const MIN_DISK_BYTES = 2 * 1024 ** 3;
@@ -12,7 +13,7 @@ export type Heartbeat = {
 
 type Heard = {
   monotonic: number;
-  leaseMs: number;
+  granted: GrantedLease[];
   goodBeats: number;
   beat: Heartbeat | null;
   missing: Map<string, number>;
@@ -36,8 +37,10 @@ export class Heartbeats {
     this.#startedAt = clock.monotonic();
   }
 
-  beat(node: string, beat: Omit<Heartbeat, "at">): void {
+  /** @param leaseOf the beat whose answer gave the lease that the node counts on; null for its registration's */
+  beat(node: string, leaseOf: string | null, beat: Omit<Heartbeat, "at">): void {
     const heard = this.#of(node);
+    heard.granted = withAcknowledged(heard.granted, leaseOf);
     heard.monotonic = this.#clock.monotonic();
     heard.goodBeats += 1;
     heard.beat = { ...beat, at: this.#clock.now() };
@@ -52,13 +55,17 @@ export class Heartbeats {
     heard.unheld = new Set(unheld);
   }
 
-  /** What the answer to its beat or registration grants it. */
-  granted(node: string, leaseMs: number): void {
-    this.#of(node).leaseMs = leaseMs;
+  /** What the answer to the beat `nonce`, or to its registration, grants it from when it was heard. */
+  granted(node: string, nonce: string | null, leaseMs: number): void {
+    const heard = this.#of(node);
+    heard.granted = withGrant(heard.granted, { nonce, until: heard.monotonic + leaseMs });
   }
 
-  leaseMs(node: string): number {
-    return this.#nodes.get(node)?.leaseMs ?? this.#firstLeaseMs;
+  /** Since the longest lease ended that it may hold; negative until then. */
+  leaselessMs(node: string): number {
+    const granted = this.#nodes.get(node)?.granted;
+    const until = granted === undefined ? this.#startedAt + this.#firstLeaseMs : longestUntil(granted);
+    return this.#clock.monotonic() - until;
   }
 
   /** Whether it was heard, and so answered, after an instant of the monotonic clock. */
@@ -106,7 +113,7 @@ export class Heartbeats {
     if (heard === undefined) {
       heard = {
         monotonic: this.#startedAt,
-        leaseMs: this.#firstLeaseMs,
+        granted: [{ nonce: null, until: this.#startedAt + this.#firstLeaseMs }],
         goodBeats: 0,
         beat: null,
         missing: new Map(),

@@ -48,7 +48,7 @@ export class LivenessMonitor {
         node: id,
         state: state as "READY" | "SUSPECT" | "DEAD",
         silentMs: heartbeats.silentMs(id),
-        leaseMs: heartbeats.leaseMs(id),
+        leaselessMs: heartbeats.leaselessMs(id),
         goodBeats: heartbeats.goodBeats(id),
       })),
       ownLagMs,

@@ -69,7 +69,7 @@ export class Registry {
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#transitions.parts.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
-    return { nodeEpoch: epoch, leaseMs: this.#grant(nodeId), beatIntervalMs: BEAT_INTERVAL_MS };
+    return { nodeEpoch: epoch, leaseMs: this.#grant(nodeId, null), beatIntervalMs: BEAT_INTERVAL_MS };
   }
 
   /** Notes the beat; what it has not named for several beats in a row is lost there. */
@@ -77,7 +77,7 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
-    this.#heartbeats.beat(nodeId, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
+    this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
     if (!hadDisk && this.#heartbeats.hasDisk(nodeId)) this.#transitions.placementWanted = true;
     for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
     const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));
@@ -98,7 +98,7 @@ export class Registry {
     const node = this.known(nodeId);
     return {
       nonce: beat.nonce,
-      leaseMs: this.#grant(nodeId),
+      leaseMs: this.#grant(nodeId, beat.nonce),
       desiredVersion: node.desired_version,
       reregister: node.inventory_digest !== beat.inventoryDigest || node.boot_id !== beat.bootId,
     };
@@ -152,9 +152,9 @@ export class Registry {
     return { generation: this.#meta.number("generation"), counter: (node.counter ?? 0) + 1 };
   }
 
-  #grant(nodeId: string): number {
+  #grant(nodeId: string, nonce: string | null): number {
     const leaseMs = leaseMsNow(this.#meta, this.#clock);
-    this.#heartbeats.granted(nodeId, leaseMs);
+    this.#heartbeats.granted(nodeId, nonce, leaseMs);
     return leaseMs;
   }
 

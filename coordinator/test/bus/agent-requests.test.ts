@@ -12,6 +12,7 @@ const BEAT = {
   bootId: "b",
   held: [],
   inventoryDigest: "0".repeat(64),
+  leaseOf: null,
   loopLagMs: 1,
   diskFreeBytes: 1,
 };

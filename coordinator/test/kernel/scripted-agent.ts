@@ -111,7 +111,7 @@ export class ScriptedAgent {
 
   beat(held: { member: string; fence: Fence }[]): Promise<BeatReply> {
     return this.call<BeatReply>("beat", {
-      ...{ nodeEpoch: this.epoch, nonce: randomUUID(), bootId: this.#bootId, held },
+      ...{ nodeEpoch: this.epoch, nonce: randomUUID(), leaseOf: null, bootId: this.#bootId, held },
       ...{ inventoryDigest: "0".repeat(64), loopLagMs: 1, diskFreeBytes: 1e11 },
     });
   }

@@ -33,6 +33,8 @@ export class SimAgent {
   readonly #world: KernelWorld;
   readonly #workers: number;
   #epoch: Fence = { generation: 1, counter: 0 };
+  #beats = 0;
+  #leaseOf: string | null = null;
   held = new Map<string, Held>();
 
   constructor(world: KernelWorld, node: string, workers: number) {
@@ -48,6 +50,7 @@ export class SimAgent {
     const request = { protocol: 1, bootId: "b", agentVersion: "1", inventory: this.#inventory(), bridge, held } as const;
     const reply = await commit.run(() => registry.register(this.node, request));
     this.#epoch = reply.nodeEpoch;
+    this.#leaseOf = null;
   }
 
   /** Containers that are there, by the worker that each uses. */
@@ -62,15 +65,23 @@ export class SimAgent {
     this.held.clear();
   }
 
-  async beat(): Promise<void> {
+  /** @param isAnswerLost it was heard, and never learnt it */
+  async beat(isAnswerLost = false): Promise<void> {
     await this.#current(async () => {
       const { commit, registry } = this.#world.parts;
       const beat = {
-        ...{ nodeEpoch: this.#epoch, nonce: "n", bootId: "b", held: this.#heldList() },
+        ...{
+          nodeEpoch: this.#epoch,
+          nonce: `beat-${this.#beats++}`,
+          leaseOf: this.#leaseOf,
+          bootId: "b",
+          held: this.#heldList(),
+        },
         ...{ inventoryDigest: "0".repeat(64), loopLagMs: 0, diskFreeBytes: 1e11 },
       };
       await commit.run(() => registry.hear(this.node, beat));
-      registry.beatReply(this.node, beat);
+      const { nonce } = registry.beatReply(this.node, beat);
+      if (!isAnswerLost) this.#leaseOf = nonce;
     });
   }
 

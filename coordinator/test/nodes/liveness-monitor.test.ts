@@ -132,6 +132,19 @@ t.test("a stop that was ended takes no lease back from a node that heard of its 
   });
 });
 
+t.test("a node that was told of the end of a stop, and never learnt it, keeps the lease that it has", async (t) => {
+  const { world, state, pass, agents } = await build();
+  t.teardown(() => world[Symbol.dispose]());
+  await planned(world, agents, 300);
+  await planned(world, [agents[1]], 0);
+  await agents[0].beat(true);
+  // From here on node-a is cut off.
+  await pass(280, [agents[1]]);
+  t.equal(state("node-a"), "SUSPECT");
+  await pass(35, [agents[1]]);
+  t.equal(state("node-a"), "DEAD");
+});
+
 t.test("a living node that does not answer is named: its work would stop", async (t) => {
   const { world, agents } = await build();
   t.teardown(() => world[Symbol.dispose]());

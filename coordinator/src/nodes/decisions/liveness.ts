@@ -1,13 +1,13 @@
 /**
  * Which nodes answer. Pure: one look at all of them at an instant of the monotonic clock. The server counts from the moment that it
  * received a beat; an agent without answer for its lease of 30 s has stopped its work 8 s later, so at 40 s nothing of it runs any more.
- * Before a planned stop agents are given a longer lease: then as much later.
+ * Before a planned stop agents are given a longer lease: then as much later, and as long as one may hold such a lease (granted-leases.ts).
  */
 
 export const LIVENESS = {
   leaseMs: 30_000,
   suspectAfterMs: 12_000,
-  /** After the lease that a node was given last. */
+  /** After the longest lease that a node may hold. */
   deadAfterLeaseMs: 10_000,
   /** Beats in a row that make a node READY again. */
   goodBeats: 3,
@@ -25,8 +25,8 @@ export type NodeLiveness = {
   node: string;
   state: "READY" | "SUSPECT" | "DEAD";
   silentMs: number;
-  /** Given with the last answer. */
-  leaseMs: number;
+  /** Since the longest lease ended that it may hold; negative until then. */
+  leaselessMs: number;
   goodBeats: number;
 };
 export type LivenessFacts = {
@@ -45,7 +45,7 @@ export function judgeLiveness({ nodes, ownLagMs }: LivenessFacts): LivenessVerdi
       decisions.push({ node, to: "READY" });
   }
   const silent = nodes.filter(({ state, silentMs }) => state !== "DEAD" && silentMs >= LIVENESS.suspectAfterMs);
-  const dead = silent.filter(({ silentMs, leaseMs }) => silentMs >= leaseMs + LIVENESS.deadAfterLeaseMs);
+  const dead = silent.filter(({ leaselessMs }) => leaselessMs >= LIVENESS.deadAfterLeaseMs);
   const brake = dead.length === 0 ? null : brakeOf(silent.length, nodes.length, ownLagMs);
   if (brake === null) for (const { node } of dead) decisions.push({ node, to: "DEAD" });
   return { decisions, brake };

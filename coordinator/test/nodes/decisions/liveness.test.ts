@@ -2,7 +2,7 @@ import t from "tap";
 import { judgeFlap, judgeLiveness, type NodeLiveness } from "../../../src/nodes/decisions/liveness.ts";
 
 const node = (id: string, silentMs: number, change: Partial<NodeLiveness> = {}): NodeLiveness => ({
-  ...{ node: id, state: "READY", silentMs, leaseMs: 30_000, goodBeats: 0 },
+  ...{ node: id, state: "READY", silentMs, leaselessMs: silentMs - 30_000, goodBeats: 0 },
   ...change,
 });
 const calm = { ownLagMs: 0 };
@@ -20,7 +20,7 @@ t.test("SUSPECT at 12 s, DEAD at 40 s, READY after three good beats", async (t) 
 });
 
 t.test("a lease that was lengthened for a planned stop is waited for", async (t) => {
-  const away = (silentMs: number) => node("a", silentMs, { state: "SUSPECT", leaseMs: 900_000 });
+  const away = (silentMs: number) => node("a", silentMs, { state: "SUSPECT", leaselessMs: silentMs - 900_000 });
   t.same(judgeLiveness({ ...calm, nodes: [away(909_999)] }), { decisions: [], brake: null });
   t.same(judgeLiveness({ ...calm, nodes: [away(910_000)] }).decisions, [{ node: "a", to: "DEAD" }]);
 });
