@@ -1,6 +1,7 @@
 """Whole attempts on real NVFlare, as plain processes (federation.py). Run by runners.test.ts with the host's Python;
 NVFlare and the user's code run with the job image's."""
 
+import functools
 import hashlib
 import json
 import os
@@ -37,6 +38,12 @@ def with_workflow(configs: dict[str, str], path: str, arguments: dict) -> dict[s
     return {**configs, "config_fed_server.json": json.dumps(server)}
 
 
+@functools.cache
+def forge(image: JobImage, source: str, rounds: int, sites: tuple[str, ...]) -> dict:
+    """Attempts may share what is made for them: no test changes it, and each attempt has a network of its own."""
+    return image.forge({"source": source, "modelClass": "DigitsCNN", "rounds": rounds, "sites": sites})
+
+
 class AttemptTest(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="rt-attempt-"))
@@ -50,9 +57,10 @@ class AttemptTest(unittest.TestCase):
         self, source: str = SOURCE, change=None, resume=None, far: tuple[str, ...] = (), environment: Optional[dict[str, str]] = None
     ) -> Federation:
         image = JobImage.from_environment()
-        forged = image.forge({"source": source, "modelClass": "DigitsCNN", "rounds": self.rounds, "sites": self.sites})
+        forged = forge(image, source, self.rounds, tuple(self.sites))
         if change is not None:
-            forged["scripts"], forged["configs"] = change(forged["scripts"], forged["configs"])
+            scripts, configs = change(forged["scripts"], forged["configs"])
+            forged = {**forged, "scripts": scripts, "configs": configs}
         folder = self.folder / ("attempt" if resume is None else "resumed")
         federation = Federation(folder, image, self.sites, forged, resume, far, environment)
         self.addCleanup(federation.close)
