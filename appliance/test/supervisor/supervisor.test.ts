@@ -140,6 +140,7 @@ t.test("a supervisor killed with -9 leaves its parts running; the next one repla
   const start = (): ChildProcess =>
     spawn(process.execPath, [join(import.meta.dirname, "supervise-shell-part.ts"), dir], { stdio: "ignore" });
   const pidFile = join(dir, "only.pid");
+  t.teardown(() => endLeftover(pidFile, END));
   const first = start();
   await until(() => existsSync(pidFile), "the first supervisor has started its part");
   await sleep(200);
