@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -135,12 +136,16 @@ t.test("a part that stops answering is shown as unhealthy and nothing that waits
 });
 
 t.test("a supervisor killed with -9 leaves its parts running; the next one replaces them without a double run", async (t) => {
-  const dir = t.testdir();
+  // Not the test's own folder: that is removed before anything is ended.
+  const dir = mkdtempSync(join(tmpdir(), "rt-supervisor-"));
   chmodSync(dir, 0o777);
   const start = (): ChildProcess =>
     spawn(process.execPath, [join(import.meta.dirname, "supervise-shell-part.ts"), dir], { stdio: "ignore" });
   const pidFile = join(dir, "only.pid");
-  t.teardown(() => endLeftover(pidFile, END));
+  t.teardown(async () => {
+    await endLeftover(pidFile, END);
+    rmSync(dir, { recursive: true });
+  });
   const first = start();
   await until(() => existsSync(pidFile), "the first supervisor has started its part");
   await sleep(200);
