@@ -8,14 +8,14 @@ import { Worker } from "node:worker_threads";
 export type SeenContainers = {
   /** In seconds since boot: when its first process was begun, and last seen alive. */
   containers: { name: string; from: number; until: number }[];
-  /** The longest time between two looks. */
+  /** The longest time between two looks since it was asked last, without what the host of a virtual machine took. */
   longestGapS: number;
 };
 
 export class LivingContainers implements AsyncDisposable {
   readonly #thread = new Worker(new URL("./look-at-containers.ts", import.meta.url));
 
-  /** All since this was made. */
+  /** All containers since this was made. */
   async seen(): Promise<SeenContainers> {
     const answer = once(this.#thread, "message");
     this.#thread.postMessage("seen");
