@@ -9,33 +9,33 @@ import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "
 const MIB = 1_048_576;
 const canMount = process.getuid?.() === 0 && spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0;
 
-/** Of 24 MiB, unmounted with the test. @returns what mounts, for a change of size */
-function mountTmpfs(t: Test, folder: string): (...args: string[]) => void {
+/** One with 4 MiB of ballast in two steps, on a file system of 24 MiB that goes with the test. `mount` changes its size. */
+async function auditdOnSmallDisk(t: Test) {
+  const root = temporaryFolder(t);
+  const disk = join(root, "disk");
+  mkdirSync(disk);
   const mount = (...args: string[]): void => {
     t.equal(spawnSync("/usr/bin/mount", args).status, 0, `mount ${args.join(" ")}`);
   };
-  mount("-t", "tmpfs", "-o", `size=${24 * MIB}`, "tmpfs", folder);
-  t.teardown(() => spawnSync("/usr/bin/umount", [folder]));
-  return mount;
+  mount("-t", "tmpfs", "-o", `size=${24 * MIB}`, "tmpfs", disk);
+  t.teardown(() => spawnSync("/usr/bin/umount", [disk]));
+  const auditd = new AuditdFixture(root, {
+    logDir: join(disk, "log"),
+    ballastBytes: 4 * MIB,
+    ballastStepBytes: 2 * MIB,
+    segmentBytes: 2 * MIB,
+  });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  return { auditd, disk, mount };
 }
 
 t.test(
   "a disk that fills up: drain first, then ballast, then fail closed; nothing acknowledged is lost",
   { skip: canMount ? false : "needs the right to mount" },
   async (t) => {
-    const root = temporaryFolder(t);
-    const disk = join(root, "disk");
-    mkdirSync(disk);
-    const mount = mountTmpfs(t, disk);
-    const auditd = new AuditdFixture(root, {
-      logDir: join(disk, "log"),
-      ballastBytes: 4 * MIB,
-      ballastStepBytes: 2 * MIB,
-      segmentBytes: 2 * MIB,
-    });
-    auditd.init();
-    t.teardown(() => auditd.stop("SIGKILL"));
-    await auditd.start();
+    const { auditd, disk, mount } = await auditdOnSmallDisk(t);
     const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     await producer.requested(jobSubmit());
     while (readdirSync(join(disk, "log/ballast")).length < 2) await sleep(100);
@@ -82,19 +82,7 @@ t.test(
   "a disk that fills up at once costs ballast, not auditd: it goes on, drains, and takes the ballast back when there is room",
   { skip: canMount ? false : "needs the right to mount" },
   async (t) => {
-    const root = temporaryFolder(t);
-    const disk = join(root, "disk");
-    mkdirSync(disk);
-    mountTmpfs(t, disk);
-    const auditd = new AuditdFixture(root, {
-      logDir: join(disk, "log"),
-      ballastBytes: 4 * MIB,
-      ballastStepBytes: 2 * MIB,
-      segmentBytes: 2 * MIB,
-    });
-    auditd.init();
-    t.teardown(() => auditd.stop("SIGKILL"));
-    await auditd.start();
+    const { auditd, disk } = await auditdOnSmallDisk(t);
     const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     const ballast = () => readdirSync(join(disk, "log/ballast")).filter((name) => name.endsWith(".zero")).length;
     while (ballast() < 2) await sleep(100);
