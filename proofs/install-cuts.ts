@@ -4,7 +4,7 @@
  *
  *     npm run prove -- install-cuts
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cutAtEach, installUnbroken } from "../installer/test/helper/cut-installs.ts";
@@ -12,6 +12,8 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   const base = mkdtempSync(join(tmpdir(), "rt-cuts-"));
+  // Parts run under users of their own: the preflight asks for that.
+  chmodSync(base, 0o755);
   try {
     const { unbroken, points } = await installUnbroken(base);
     for (const { place, ended } of unbroken) {
