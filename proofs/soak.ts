@@ -1,18 +1,21 @@
 /**
  * A hundred federated jobs within an hour, every tenth cancelled half-way: memory and open files of each part, looked at while no job runs,
- * must be as they were after the first ones.
+ * must be as they were after the first ones. Of our own processes, that which is left once their garbage is collected is compared as well: it tells a slow
+ * leak from memory that V8 collects late.
  *
  * `npm run prove -- soak [JOBS [SECONDS]]` (100 jobs in 3600 s unless said)
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
+import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
 import { ReplacedParts } from "./measure/replaced-parts.ts";
-import { type Resources, resourcesByPart } from "./measure/resources-by-part.ts";
+import { type RetainedHeap, retainedHeap } from "./measure/retained-heap.ts";
+import { parentOf, type Resources, resourcesByPart } from "./measure/resources-by-part.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -23,9 +26,16 @@ const CANCEL_EVERY = 10;
 const WARM_SHARE = 0.2;
 /** The lowest of the last third against the lowest of the first: what is collected now and then shows in neither. */
 const GROWTH = { share: 0.1, bytes: 8e6, files: 2 };
+/** Our own processes; the supervisor is the parent of each. */
+const NODE_PARTS = ["auditd", "s3-front", "coordinator", "agent"] as const;
+/** So many looks at their heaps, evenly spread. What they remember on purpose is bounded: it fills up before the second, from which the last is judged. */
+const HEAP_LOOKS = 5;
+const HEAP_GROWTH_BYTES = 2e6;
 
 type Sample = Record<string, Resources>;
 type FirstAndLast = [first: number, last: number];
+/** After a collection of garbage, at each look. */
+type HeapGrowth = { objectsMb: number[]; buffersMb: number[]; isFlat: boolean };
 /** `tables` of PostgreSQL alone, and no part of what is judged. */
 type Growth = { pssMb: FirstAndLast; files: FirstAndLast; tables?: FirstAndLast; isFlat: boolean };
 
@@ -41,6 +51,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const samples: Sample[] = [];
     const seconds: number[] = [];
     const wrong: string[] = [];
+    const heaps: Record<string, RetainedHeap>[] = [];
+    const betweenHeaps = Math.ceil(count / HEAP_LOOKS);
     for (let number = 1; number <= count; number += 1) {
       const from = Date.now();
       const id = await jobs.submit(`soak-${number}`, JOB);
@@ -58,8 +70,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       await sleep(Math.max(1_000, everyMs - (Date.now() - from)));
       samples.push(resourcesByPart(appliance));
       progress(`${number}/${count}: ${detail.state}; ${describe(samples.at(-1)!)}`);
+      if (number % betweenHeaps === 0 || number === count) heaps.push(await heapByPart(appliance));
     }
     const growth = growthOf(samples.slice(Math.floor(samples.length * WARM_SHARE)));
+    const heap = heapGrowth(heaps);
     const restarts = replaced.names();
     const uploads = await openUploads(jobs.workstation);
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
@@ -68,9 +82,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       restarts.length === 0 &&
       uploads.length === 0 &&
       Object.values(growth).every(({ isFlat }) => isFlat) &&
+      Object.values(heap).every(({ isFlat }) => isFlat) &&
       audit["SIGNATURE"] === "PASS" &&
       audit["INTEGRITY"] === "PASS";
-    return { ok, figures: { jobs: count, job_s: spread(seconds, 1), growth, wrong, restarts, uploads, audit } };
+    return { ok, figures: { jobs: count, job_s: spread(seconds, 1), growth, heap, wrong, restarts, uploads, audit } };
   } finally {
     api.close();
   }
@@ -90,6 +105,39 @@ function growthOf(samples: readonly Sample[]): Record<string, Growth> {
       const isFlat = pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] && files[1] - files[0] <= GROWTH.files;
       const inMb = pss.map((bytes) => Number((bytes / 1e6).toFixed(1))) as FirstAndLast;
       return [part, { pssMb: inMb, files, ...(tables[1] > 0 ? { tables } : {}), isFlat }];
+    }),
+  );
+}
+
+async function heapByPart(appliance: LocalAppliance): Promise<Record<string, RetainedHeap>> {
+  const { parts } = appliance.status();
+  const heap: Record<string, RetainedHeap> = {};
+  for (const name of NODE_PARTS) {
+    const pid = parts.find((part) => part.name === name)?.pid ?? null;
+    const supervisor = pid === null ? null : parentOf(pid);
+    if (pid === null || supervisor === null) throw new Error(`${name} does not run`);
+    // One after the other: all open their inspectors at the same place.
+    heap[name] = await retainedHeap(pid);
+    heap["supervisor"] ??= await retainedHeap(supervisor);
+  }
+  return heap;
+}
+
+function heapGrowth(looks: readonly Record<string, RetainedHeap>[]): Record<string, HeapGrowth> {
+  const megabytes = (bytes: number): number => Number((bytes / 1e6).toFixed(2));
+  return Object.fromEntries(
+    Object.keys(looks[0] ?? {}).map((part) => {
+      const of = looks.flatMap((look) => look[part] ?? []);
+      const sums = of.map(({ objectBytes, bufferBytes }) => objectBytes + bufferBytes);
+      const isFlat = sums.at(-1)! - (sums[1] ?? sums[0]!) <= HEAP_GROWTH_BYTES;
+      return [
+        part,
+        {
+          objectsMb: of.map(({ objectBytes }) => megabytes(objectBytes)),
+          buffersMb: of.map(({ bufferBytes }) => megabytes(bufferBytes)),
+          isFlat,
+        },
+      ];
     }),
   );
 }

@@ -47,7 +47,7 @@ export function resourcesByPart(appliance: LocalAppliance): Record<string, Resou
   return sums;
 }
 
-function parentOf(pid: number): number | null {
+export function parentOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
