@@ -61,6 +61,22 @@ t.test("without answered beats the agent stops its work, and takes new work once
   await node.untilClean();
 });
 
+t.test("what is desired while the lease is lost begins with the first beat that is answered", async (t) => {
+  grantShortLeases(t, 7_000);
+  t.teardown(() => peer.refuseAlways.clear());
+  await startAgent(t);
+  peer.refuseAlways.add("beat");
+  await sleep(7_500);
+  const member = node.member("crash-3", server, []);
+  peer.want(member);
+  await sleep(1_500);
+  t.same(peer.of(member.member), [], "nothing begins without a lease");
+  peer.refuseAlways.clear();
+  await peer.event(member.member, "released", 15_000);
+  peer.want();
+  await node.untilClean();
+});
+
 t.test("events with a hole as large as the disk hold up no beat, and the last word behind it counts", async (t) => {
   grantShortLeases(t, 6_000);
   await startAgent(t);

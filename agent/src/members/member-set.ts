@@ -108,8 +108,10 @@ export class MemberSet {
     const desired = members.filter(({ member }) => !this.#busy.has(member));
     for (const member of desired) this.#members.get(member.member)?.follow(member);
     const local = [...this.#members].filter(([name]) => !this.#busy.has(name)).map(([, member]) => member.local);
-    for (const step of reconcile(desired, local, this.#mayStart())) this.#carryOut(step);
-    this.#version = version;
+    const mayStart = this.#mayStart();
+    for (const step of reconcile(desired, local, mayStart)) this.#carryOut(step);
+    // What may not begin yet is still to be carried out: the next beat that is answered, and with it the lease renewed, looks again.
+    this.#version = mayStart ? version : null;
   }
 
   #carryOut(step: Step): void {
