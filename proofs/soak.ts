@@ -7,15 +7,15 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
-import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
+import { heapByPart } from "./measure/heap-by-part.ts";
 import { ReplacedParts } from "./measure/replaced-parts.ts";
-import { type RetainedHeap, retainedHeap } from "./measure/retained-heap.ts";
-import { parentOf, type Resources, resourcesByPart } from "./measure/resources-by-part.ts";
+import type { RetainedHeap } from "./measure/retained-heap.ts";
+import { type Resources, resourcesByPart } from "./measure/resources-by-part.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -26,8 +26,6 @@ const CANCEL_EVERY = 10;
 const WARM_SHARE = 0.2;
 /** The lowest of the last third against the lowest of the first: what is collected now and then shows in neither. */
 const GROWTH = { share: 0.1, bytes: 8e6, files: 2 };
-/** Our own processes; the supervisor is the parent of each. */
-const NODE_PARTS = ["auditd", "s3-front", "coordinator", "agent"] as const;
 /** So many looks at their heaps, evenly spread. What they remember on purpose is bounded: it fills up before the second, from which the last is judged. */
 const HEAP_LOOKS = 5;
 const HEAP_GROWTH_BYTES = 2e6;
@@ -107,20 +105,6 @@ function growthOf(samples: readonly Sample[]): Record<string, Growth> {
       return [part, { pssMb: inMb, files, ...(tables[1] > 0 ? { tables } : {}), isFlat }];
     }),
   );
-}
-
-async function heapByPart(appliance: LocalAppliance): Promise<Record<string, RetainedHeap>> {
-  const { parts } = appliance.status();
-  const heap: Record<string, RetainedHeap> = {};
-  for (const name of NODE_PARTS) {
-    const pid = parts.find((part) => part.name === name)?.pid ?? null;
-    const supervisor = pid === null ? null : parentOf(pid);
-    if (pid === null || supervisor === null) throw new Error(`${name} does not run`);
-    // One after the other: all open their inspectors at the same place.
-    heap[name] = await retainedHeap(pid);
-    heap["supervisor"] ??= await retainedHeap(supervisor);
-  }
-  return heap;
 }
 
 function heapGrowth(looks: readonly Record<string, RetainedHeap>[]): Record<string, HeapGrowth> {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { parentOf } from "./parent-of.ts";
 
 export type Resources = {
   /** Proportional set size, which counts what processes share once. */
@@ -45,15 +46,6 @@ export function resourcesByPart(appliance: LocalAppliance): Record<string, Resou
     sums[part] = { pssBytes: pssBytes + pssOf(pid), files: files + open.length - cached, tables: tables + cached };
   }
   return sums;
-}
-
-export function parentOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
-  } catch {
-    return null;
-  }
 }
 
 function commandOf(pid: number): string {

@@ -13,10 +13,11 @@ const ANSWER_MS = 30_000;
 
 export type RetainedHeap = { objectBytes: number; bufferBytes: number };
 
-/** @throws Error when the process can't be asked */
+/** @throws Error when the process can't be asked, or somebody else's inspector is open there */
 export async function retainedHeap(pid: number): Promise<RetainedHeap> {
+  if ((await inspectorUrl()) !== null) throw new Error(`an inspector is open at ${INSPECTOR} already: end it and try again`);
   process.kill(pid, "SIGUSR1");
-  const session = await InspectorSession.open(await inspectorUrl());
+  const session = await InspectorSession.open(await untilOpen(pid));
   try {
     const asked = await session.evaluate("process.pid");
     if (asked !== pid) throw new Error(`the inspector is that of process ${String(asked)}, not of ${pid}`);
@@ -26,25 +27,36 @@ export async function retainedHeap(pid: number): Promise<RetainedHeap> {
       usedSize: number;
       backingStorageSize?: number;
     };
-    return { objectBytes: usedSize, bufferBytes: backingStorageSize };
-  } finally {
     // Closing waits for its connections, of which this is the last.
     await session.evaluate("void setTimeout(() => process.getBuiltinModule('node:inspector').close(), 200)");
+    return { objectBytes: usedSize, bufferBytes: backingStorageSize };
+  } finally {
     session.close();
-    await sleep(500);
+    await untilClosed();
   }
 }
 
-async function inspectorUrl(): Promise<string> {
-  const deadline = Date.now() + OPEN_MS;
-  for (;;) {
-    try {
-      const [target] = (await (await fetch(INSPECTOR)).json()) as { webSocketDebuggerUrl: string }[];
-      if (target !== undefined) return target.webSocketDebuggerUrl;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-    await sleep(100);
+async function untilOpen(pid: number): Promise<string> {
+  for (const deadline = Date.now() + OPEN_MS; Date.now() < deadline; await sleep(100)) {
+    const url = await inspectorUrl();
+    if (url !== null) return url;
+  }
+  throw new Error(`process ${pid} did not open its inspector at ${INSPECTOR}`);
+}
+
+/** The next process opens its own at the same place. */
+async function untilClosed(): Promise<void> {
+  for (const deadline = Date.now() + OPEN_MS; Date.now() < deadline; await sleep(100))
+    if ((await inspectorUrl()) === null) return;
+}
+
+/** Null while none is open. */
+async function inspectorUrl(): Promise<string | null> {
+  try {
+    const [target] = (await (await fetch(INSPECTOR)).json()) as { webSocketDebuggerUrl: string }[];
+    return target?.webSocketDebuggerUrl ?? null;
+  } catch {
+    return null;
   }
 }
 
