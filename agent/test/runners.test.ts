@@ -1,4 +1,4 @@
-/** The Python of agent/runners: its own decisions, and whole attempts that succeed or fail by the user's code. */
+/** The Python of agent/runners: its own decisions, and whole attempts that succeed. */
 import t from "tap";
 import { runUnittest, testAttempts } from "./helper/python-tests.ts";
 
@@ -9,5 +9,3 @@ t.test("the runner's own decisions", async (t) => {
 });
 
 testAttempts(t, "Success", "a whole federated attempt succeeds and tells its rounds");
-testAttempts(t, "UserFaults", "each fault of the user's code has its reason and the traceback's last lines");
-testAttempts(t, "Ends", "killed and aborted attempts end as the contract says");

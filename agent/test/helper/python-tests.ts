@@ -37,7 +37,7 @@ function jobImage(): NodeJS.ProcessEnv | null {
 const image = jobImage();
 const skip = image === null && "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
 
-/** One class of test_attempts.py. Each takes a minute, and tap gives a file five: no file holds more than three. */
+/** One class of test_attempts.py. Each takes a minute, two on a busy machine: no file holds more than two, so that files run side by side. */
 export function testAttempts(t: Test, group: string, sentence: string): void {
   t.test(sentence, { skip }, async (t) => {
     const { status, output } = await runUnittest(`test_attempts.${group}`, image ?? {});

@@ -1,4 +1,4 @@
-"""Whole attempts on real NVFlare, as plain processes (federation.py). Run by runners.test.ts with the host's Python;
+"""Whole attempts on real NVFlare, as plain processes (federation.py). Run by runners*.test.ts with the host's Python;
 NVFlare and the user's code run with the job image's."""
 
 import functools
