@@ -27,26 +27,29 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const HOME = "proof-node";
 const NODE = "other-node";
 const SPREAD = [`${HOME}-0`, `${NODE}-0`];
+/** As many on either node: a worker with two processors adds up in another order than one with one, and learns other last digits. */
+const CPU_WORKERS = 2;
 const PUBLIC_PORTS = [443, 80, 53];
 /** What a container without a route is told of every address but its gateway's. */
 const NO_ROUTE = "Network is unreachable";
+const ROUNDS = 8;
 const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 180_000;
 const KILL_AFTER_MS = 3_000;
 
 type Placed = { attempts: number; bridge: string | null; members: Record<string, string[]> };
-type Ran = { job: JobOutcome; heldOut: number; placed: Placed; roundS: number };
+type Ran = { job: JobOutcome; models: string[]; heldOut: number; placed: Placed; roundS: number };
 type Found = { gateways: string[]; dialled: number; connected: string[]; results: Record<string, number> };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   using namespace = NetworkNamespace.make();
   const perimeter = { name: "two-nodes.test", address: namespace.hostAddress };
   using _ = new HostsEntry(perimeter.name, perimeter.address);
-  await using installed = await ProofAppliance.install(progress, undefined, { perimeter });
+  await using installed = await ProofAppliance.install(progress, undefined, { perimeter, cpuWorkers: CPU_WORKERS });
   const { appliance } = installed;
   progress(`${NODE} joins from ${namespace.address}`);
   const folder = installed.folder("node");
-  await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: 1, folder });
+  await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: CPU_WORKERS, folder });
   const api = new Api(appliance);
   await using living = new LivingContainers();
   try {
@@ -55,11 +58,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const digits = await installed.workstation("digits");
 
     const run = async (name: string, workers: readonly string[]): Promise<Ran> => {
-      const more = ["--rounds", "8", "--name", name, "--workers", workers.join(",")];
+      const more = ["--rounds", String(ROUNDS), "--name", name, "--workers", workers.join(",")];
       const job = await digits.submit((line) => progress(`  ${line}`), more);
       const { roundsS } = await readJobTimes(appliance, digits, job.id, `jobs/${name}`);
       return {
         job,
+        models: modelsOf(database, job.id),
         heldOut: await digits.evaluate(),
         placed: placementOf(database, job.id),
         roundS: quantile(roundsS.slice(1), 0.5),
@@ -133,7 +137,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         !isSpread(one.placed) &&
         one.placed.bridge === null &&
         isSpread(two.placed) &&
-        // Where a site runs makes no difference to what is learnt.
+        // Where a site runs makes no difference to what is learnt, to the bit.
+        one.models.length === ROUNDS &&
+        two.models.join() === one.models.join() &&
         two.job.accuracyByRound.join() === one.job.accuracyByRound.join() &&
         survived.status === "FINISHED" &&
         statesAtKill.every((state) => state === "RUNNING") &&
@@ -147,6 +153,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       figures: {
         one_node: figuresOf(one),
         two_nodes: figuresOf(two),
+        same_models: two.models.filter((model, round) => model === one.models[round]).length,
         round_ratio: Number((two.roundS / one.roundS).toFixed(2)),
         agents_killed: {
           at: statesAtKill,
@@ -225,6 +232,13 @@ function placementOf(database: string, job: string): Placed {
     bridge: rows[0]?.bridge ?? null,
     members: Object.fromEntries([...byNode].map(([node, of]) => [node, of.map(({ role, site }) => site ?? role)])),
   };
+}
+
+/** Digest of the global model after each round. */
+function modelsOf(database: string, job: string): string[] {
+  using opened = disposable(database);
+  const query = "SELECT model_sha256 FROM rounds WHERE job_id = ? AND model_sha256 IS NOT NULL ORDER BY attempt_id, round";
+  return opened.db.prepare<[string], string>(query).pluck().all(job);
 }
 
 function disposable(file: string) {
