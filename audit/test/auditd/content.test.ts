@@ -160,7 +160,7 @@ t.test(
 
 t.test("no bytes on a socket bring auditd down or into the log unseen", async (t) => {
   const auditd = await startedAuditd(t);
-  const watch = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "w" });
+  await using watch = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "w" });
   let boot = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -199,7 +199,7 @@ t.test("no bytes on a socket bring auditd down or into the log unseen", async (t
 t.test("personal values reach the sidecar alone", async (t) => {
   const auditd = await startedAuditd(t);
   const canary = "Canary-Ada-Lovelace";
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
   const commit = committer();
   const draft = {
     ...jobSubmit(),

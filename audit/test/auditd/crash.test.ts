@@ -19,7 +19,7 @@ t.test("kill -9 under load loses nothing acknowledged, doubles nothing, and repe
   };
   for (let round = 0; round < ROUNDS; round++) {
     const life = new AbortController();
-    const producer = await connectRecordProducer({
+    await using producer = await connectRecordProducer({
       socketPath: auditd.socket("coordinator-record"),
       boot: BOOT,
       signal: life.signal,
@@ -51,7 +51,7 @@ t.test("kill -9 under load loses nothing acknowledged, doubles nothing, and repe
       t.fail(`event ${pseq} has two places`);
     acknowledged.set(pseq, ref);
   }
-  const last = await connectRecordProducer({
+  await using last = await connectRecordProducer({
     socketPath: auditd.socket("coordinator-record"),
     boot: BOOT,
     highestAck: [...acknowledged.values()].reduce((a, b) => (a.index > b.index ? a : b)),

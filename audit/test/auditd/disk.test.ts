@@ -36,7 +36,7 @@ t.test(
   { skip: canMount ? false : "needs the right to mount" },
   async (t) => {
     const { auditd, disk, mount } = await auditdOnSmallDisk(t);
-    const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     await producer.requested(jobSubmit());
     while (readdirSync(join(disk, "log/ballast")).length < 2) await sleep(100);
     const acknowledged: LeafRef[] = [];
@@ -83,7 +83,7 @@ t.test(
   { skip: canMount ? false : "needs the right to mount" },
   async (t) => {
     const { auditd, disk } = await auditdOnSmallDisk(t);
-    const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     const ballast = () => readdirSync(join(disk, "log/ballast")).filter((name) => name.endsWith(".zero")).length;
     while (ballast() < 2) await sleep(100);
     const filler = join(disk, "filler");

@@ -7,7 +7,7 @@ import { AuditdFixture, keyList, readLeaves, startedAuditd } from "../helper.ts"
 /** A stopped log of some 600 leaves. */
 async function stoppedLog(t: Test, stop: NodeJS.Signals = "SIGTERM"): Promise<AuditdFixture> {
   const auditd = await startedAuditd(t);
-  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   const acks = await Promise.all(Array.from({ length: 600 }, () => producer.fact(keyList())));
   await producer.covered(acks.at(-1)!.index);
   await producer.close();
@@ -115,7 +115,7 @@ t.test("one log has one writer", async (t) => {
 
 t.test("stops at once when the segment that it writes is removed", async (t) => {
   const auditd = await startedAuditd(t);
-  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   await producer.fact(keyList());
   const folder = join(auditd.config.logDir, "wal");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
@@ -129,7 +129,7 @@ t.test("a log that was put back to an older state is found by the acknowledgemen
   const auditd = await startedAuditd(t);
   const { logDir } = auditd.config;
   const older = join(auditd.root, "older");
-  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   await producer.covered((await producer.fact(keyList())).index);
   cpSync(logDir, older, { recursive: true });
   const later = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
@@ -138,7 +138,7 @@ t.test("a log that was put back to an older state is found by the acknowledgemen
   rmSync(logDir, { recursive: true });
   renameSync(older, logDir);
   await auditd.start();
-  const back = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck: later.at(-1)! });
+  await using back = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck: later.at(-1)! });
   t.equal(back.draining, true);
   await back.close();
   await auditd.stop();
@@ -150,7 +150,7 @@ t.test("files of a later state are never overwritten", async (t) => {
   const auditd = await startedAuditd(t, { checkpointMs: 10 });
   const checkpoint = join(auditd.config.logDir, "checkpoint");
   const older = readFileSync(checkpoint);
-  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   for (let n = 0; n < 5; n++) await producer.covered((await producer.fact(keyList())).index);
   await producer.close();
   await auditd.stop("SIGKILL");
@@ -162,7 +162,7 @@ t.test("files of a later state are never overwritten", async (t) => {
   await refusesToStart(t, auditd, /the write-ahead log is missing/, "no segment at all");
   writeFileSync(join(folder, names[0]!), Buffer.alloc(4_096));
   await auditd.start().catch(() => {});
-  const again = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", connectTimeoutMs: 500 }).catch(
+  await using again = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", connectTimeoutMs: 500 }).catch(
     () => null,
   );
   for (let n = 0; n < 5; n++) await again?.fact(keyList()).catch(() => {});

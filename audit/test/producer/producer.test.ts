@@ -13,7 +13,7 @@ import { jobSubmit, keyList, readLeaves, startedAuditd, temporaryFolder } from "
 t.test("without a durable acknowledgement in 2 s the effect must not happen, and the log closes what came late", async (t) => {
   t.equal(ACKNOWLEDGEMENT_TIMEOUT_MS, 2_000);
   const auditd = await startedAuditd(t);
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
   process.kill(auditd.pid, "SIGSTOP");
   const op = crypto.randomUUID();
   const startedAt = performance.now();
@@ -31,7 +31,7 @@ t.test("without a durable acknowledgement in 2 s the effect must not happen, and
 
 t.test("while auditd is away requests fail at once and leave nothing behind; it goes on when auditd is back", async (t) => {
   const auditd = await startedAuditd(t);
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
   await producer.fact(keyList());
   await auditd.stop("SIGKILL");
   await sleep(2_100);
@@ -68,9 +68,9 @@ t.test("what was sent and not acknowledged is sent again after a reconnect, once
 
 t.test("an operation is requested once, closed once, by its own family, with its own type", async (t) => {
   const auditd = await startedAuditd(t);
-  const gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
-  const record = await connectProducer({ socketPath: auditd.socket("coordinator-record"), boot: "7" });
-  const other = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "a" });
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using record = await connectProducer({ socketPath: auditd.socket("coordinator-record"), boot: "7" });
+  await using other = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "a" });
   const op = crypto.randomUUID();
   const done = { ...jobSubmit(op), phase: "completed", outcome: { code: "ok" } } as const;
   await gate.requested(jobSubmit(op));
@@ -105,7 +105,7 @@ t.test("tells the highest generation that was ever logged, also after a restart"
       object: { kind: "process", id: "coordinator" },
       detail: { generation, version: "0.1.0" },
     }) as const;
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
   t.equal((await producer.status()).highestGeneration, 0);
   await producer.fact(start(7));
   await producer.fact(start(3));
@@ -120,7 +120,7 @@ t.test("tells the highest generation that was ever logged, also after a restart"
 t.test("one life of a producer at a time; the next waits for its turn", async (t) => {
   const auditd = await startedAuditd(t);
   const path = auditd.socket("appliance");
-  const first = await connectProducer({ socketPath: path, boot: "one" });
+  await using first = await connectProducer({ socketPath: path, boot: "one" });
   const second = connectProducer({ socketPath: path, boot: "two" });
   const third = connectProducer({ socketPath: path, boot: "three", connectTimeoutMs: 100 });
   await t.rejects(third, AuditUnavailable);
@@ -132,7 +132,7 @@ t.test("one life of a producer at a time; the next waits for its turn", async (t
 
 t.test("a draft that breaks a rule is refused before it has a number", async (t) => {
   const auditd = await startedAuditd(t);
-  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b" });
   await t.rejects(producer.fact({ ...keyList(), action: "GET /api/keys?name=Ada Lovelace" }), AuditRejected);
   await t.rejects(producer.fact({ ...keyList(), object: { kind: "job", id: "j" } }), {
     code: "audit_rejected",

@@ -37,7 +37,7 @@ function builtVerifier(t: Test): string {
 async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFixture; file: string; policySha256: string }> {
   const auditd = await startedAuditd(t);
   const { policySha256 } = auditd.init();
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
   const acks = await Promise.all(Array.from({ length: events }, () => producer.requested(jobSubmit())));
   await producer.covered(acks.at(-1)!.index);
   await producer.close();
