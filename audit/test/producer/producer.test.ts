@@ -122,6 +122,7 @@ t.test("one life of a producer at a time; the next waits for its turn", async (t
   const path = auditd.socket("appliance");
   await using first = await connectProducer({ socketPath: path, boot: "one" });
   const second = connectProducer({ socketPath: path, boot: "two" });
+  t.teardown(() => second.then((producer) => producer.close()).catch(() => {}));
   const third = connectProducer({ socketPath: path, boot: "three", connectTimeoutMs: 100 });
   await t.rejects(third, AuditUnavailable);
   t.match(await first.fact(keyList()), { index: Number });
