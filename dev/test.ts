@@ -5,10 +5,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { inspect } from "node:util";
 import { TestAppliance } from "./test-appliance.ts";
 import { Phases } from "./phases.ts";
-import { summarizeTap, type TapFailure } from "./tap-summary.ts";
+import { describeFailure } from "./tap-failure.ts";
+import { summarizeTap } from "./tap-summary.ts";
 
 const root = join(import.meta.dirname, "..");
 const bin = (name: string): string => join(root, "node_modules", ".bin", name);
@@ -51,9 +51,3 @@ await appliance[Symbol.asyncDispose]();
 for (const failure of failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
 if (status !== 0 && failures.length === 0) process.stdout.write(`\ntap ended with ${status} and named no failure\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
-
-/** Told at the very end, so that who sees only the last lines of a run knows what to repair. */
-function describeFailure({ fullname, diagnostics }: TapFailure): string {
-  const said = inspect(diagnostics, { depth: 4, breakLength: 120, maxStringLength: 600 }).split("\n").slice(0, 25);
-  return [`not ok ${fullname}`, ...said.map((line) => `  ${line}`)].join("\n");
-}

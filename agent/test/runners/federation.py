@@ -198,12 +198,17 @@ class Federation:
 
     def _start_link(self) -> subprocess.Popen:
         assert self._network is not None
+        arguments = [str(LINK_PORT), str(PORT), str(LINK_BYTES_PER_S), str(self.folder / "carried")]
         link = subprocess.Popen(
-            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, str(_LOSSY_LINK), str(LINK_PORT), str(PORT), str(LINK_BYTES_PER_S)],
+            ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", sys.executable, str(_LOSSY_LINK), *arguments],
             stdout=subprocess.PIPE,
         )
         assert link.stdout is not None and link.stdout.readline() == b"up\n"
         return link
+
+    def carried(self) -> int:
+        """Bytes that the link has given to the server."""
+        return int((self.folder / "carried").read_text())
 
     def break_link(self) -> None:
         assert self._link is not None

@@ -1,0 +1,28 @@
+import t from "tap";
+import { describeFailure } from "../tap-failure.ts";
+
+t.test("a failure is told with its name and what tap said", async (t) => {
+  t.equal(
+    describeFailure({ fullname: "a > b", diagnostics: { found: 3, wanted: 4 } }),
+    "not ok a > b\n  { found: 3, wanted: 4 }",
+  );
+  t.equal(describeFailure({ fullname: "a > b", diagnostics: null }), "not ok a > b\n  null");
+});
+
+t.test("a long output keeps its beginning and its end, however deep it lies", async (t) => {
+  const output = `begins here\n${"x".repeat(100_000)}\nAssertionError: 1 != 2\nFAILED (failures=1)`;
+  const told = describeFailure({ fullname: "a", diagnostics: { all: [{ output }] } });
+  t.match(told, "begins here");
+  t.match(told, /\[9\d{4} characters left out\]/);
+  t.match(told, "AssertionError: 1 != 2");
+  t.match(told, "FAILED (failures=1)");
+  t.ok(told.length < 4000);
+});
+
+t.test("one of very many lines does not hide what else a run says", async (t) => {
+  const told = describeFailure({
+    fullname: "a",
+    diagnostics: { lines: Array.from({ length: 90 }, (_, at) => `line ${at}`.padEnd(130)) },
+  });
+  t.equal(told.split("\n").length, 61);
+});
