@@ -135,6 +135,12 @@ export class TestNode implements AsyncDisposable {
     this.#agent.stderr?.pipe(log, { end: false });
   }
 
+  /** For signals that end nothing. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#agent?.kill(signal);
+  }
+
+  /** A signal that ends the agent, and its exit code. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
     const agent = this.#agent;
     if (agent === null || agent.exitCode !== null || agent.signalCode !== null) return agent?.exitCode ?? null;
