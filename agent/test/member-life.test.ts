@@ -49,6 +49,31 @@ t.test("a federated attempt of two members runs, its outputs are stored, and not
 });
 
 t.test(
+  "rounds that are shorter than five seconds do not write the log anew at each end; it is whole when the job is over",
+  async (t) => {
+    await using node = await TestNode.start();
+    const { peer } = node;
+    t.teardown(() => t.passing() || t.comment(node.log()));
+    node.run();
+    const server = node.member("brisk-1", { kind: "server" }, []);
+    await until("registration", () => peer.registrations.length === 1);
+    peer.want(server);
+    await peer.event(server.member, "ready", 60_000);
+    const from = performance.now();
+    await peer.event(server.member, "released", 60_000);
+    const seconds = (performance.now() - from) / 1000;
+    peer.want();
+    const writes = peer.completed.filter((key) => key === "out/files_out/training_log.txt").length;
+    t.ok(writes >= 2, "at the first round's end and at the job's");
+    t.ok(writes <= 2 + Math.floor(seconds / 5), `${writes} in ${seconds} s`);
+    const lines = Array.from({ length: 20 }, (_, round) => `round ${round} done\n`);
+    t.equal(await node.store.get("out/files_out/training_log.txt"), lines.join(""));
+    await node.untilClean();
+    t.strictSame(peer.violations, []);
+  },
+);
+
+t.test(
   "a round whose model is still what the runner saw is committed, any other is not; a resumed server finds its model",
   async (t) => {
     await using node = await TestNode.start();

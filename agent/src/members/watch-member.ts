@@ -41,6 +41,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
   for (const payload = hostProcess(found.pid); payload.lives(); ) {
     shipper.tick(performance.now());
     if (takeEvents(member, checkpoints)) rounds.request();
+    rounds.tick(performance.now());
     await ending.look();
     await sleep(LOOK_MS, undefined, { signal: abandoned });
   }
