@@ -1,6 +1,7 @@
 /**
  * Commits rounds: the model that a round left is copied, checked against the digest that the runner took of it, stored with a manifest, and
  * told. One at a time, and the newest of those that came meanwhile: a round is worth nothing once a later one is committed.
+ * The first at once, for from then on a lost job does not begin anew.
  */
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, createWriteStream, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -14,6 +15,8 @@ import { openInContainer } from "./server-outputs.ts";
 
 /** The copy must leave this many times its size to the job, whose disk it is. */
 const LEAVE_FACTOR = 2;
+/** What a lost job trains again at most, beside one round; committing each round of half a second would cost it a quarter of its speed. */
+const EVERY_MS = 2_000;
 
 export type RoundModel = { round: number; file: string; sha256: string };
 
@@ -21,39 +24,43 @@ export class CheckpointUploads {
   readonly #member: MemberContext;
   #running: Promise<void> | null = null;
   #next: RoundModel | null = null;
+  #beganAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(member: MemberContext) {
     this.#member = member;
   }
 
   request(model: RoundModel): void {
-    if (!this.#member.journal.state.desired.federation.isResumable) return;
-    this.#next = model;
-    this.#running ??= this.#storeAll().finally(() => {
-      this.#running = null;
-    });
+    if (this.#member.journal.state.desired.federation.isResumable) this.#next = model;
   }
 
+  /** Starts what is due. @param nowMs of a clock that is never set */
+  tick(nowMs: number): void {
+    if (this.#running !== null || nowMs - this.#beganAtMs < EVERY_MS) return;
+    this.#beganAtMs = this.#start() ? nowMs : this.#beganAtMs;
+  }
+
+  /** Stores what has been asked for, due or not. */
   async settle(): Promise<void> {
+    await this.#running;
+    this.#start();
     await this.#running;
   }
 
-  async #storeAll(): Promise<void> {
-    const { tools, ref, abandoned } = this.#member;
-    for (let model = this.#take(); model !== null && !abandoned.aborted; model = this.#take()) {
-      try {
-        await this.#store(model);
-      } catch (error) {
+  #start(): boolean {
+    const model = this.#next;
+    this.#next = null;
+    if (model === null) return false;
+    this.#running = this.#store(model)
+      .catch((error: unknown) => {
+        const { tools, ref } = this.#member;
         // The job goes on: a later round brings a checkpoint of its own.
         tools.log.warn({ err: error, member: ref.member, round: model.round }, "a round was not committed");
-      }
-    }
-  }
-
-  #take(): RoundModel | null {
-    const next = this.#next;
-    this.#next = null;
-    return next;
+      })
+      .finally(() => {
+        this.#running = null;
+      });
+    return true;
   }
 
   async #store({ round, file, sha256 }: RoundModel): Promise<void> {

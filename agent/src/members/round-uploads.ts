@@ -6,27 +6,28 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** As often as log chunks: an upload at each end of rounds that last a second would take from the job what it trains with. */
 const EVERY_MS = 5_000;
 
-/** Rewrites the server's log and metrics after round ends, one upload at a time; what came after the last is stored when the member is drained. */
+/**
+ * Rewrites the server's log and metrics within five seconds of a round's end, with what came meanwhile, one upload at a time. What came after the last
+ * is stored when the member is drained.
+ */
 export class RoundUploads {
   readonly #member: MemberContext;
   #running: Promise<void> | null = null;
-  #isWanted = false;
-  #beganAtMs = Number.NEGATIVE_INFINITY;
+  #dueAtMs: number | null = null;
 
   constructor(member: MemberContext) {
     this.#member = member;
   }
 
-  /** A round has ended. */
-  request(): void {
-    this.#isWanted = this.#member.journal.state.desired.role.kind === "server";
+  /** A round has ended. @param nowMs of a clock that is never set */
+  request(nowMs: number): void {
+    if (this.#member.journal.state.desired.role.kind === "server") this.#dueAtMs ??= nowMs + EVERY_MS;
   }
 
-  /** Starts what is wanted and due. @param nowMs of a clock that is never set */
+  /** Starts what is due. @param nowMs of the same clock */
   tick(nowMs: number): void {
-    if (!this.#isWanted || this.#running !== null || nowMs - this.#beganAtMs < EVERY_MS) return;
-    this.#isWanted = false;
-    this.#beganAtMs = nowMs;
+    if (this.#dueAtMs === null || this.#running !== null || nowMs < this.#dueAtMs) return;
+    this.#dueAtMs = null;
     this.#running = this.#upload().finally(() => {
       this.#running = null;
     });

@@ -39,9 +39,11 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const checkpoints = new CheckpointUploads(member);
   const ending = new Ending(member);
   for (const payload = hostProcess(found.pid); payload.lives(); ) {
-    shipper.tick(performance.now());
-    if (takeEvents(member, checkpoints)) rounds.request();
-    rounds.tick(performance.now());
+    const nowMs = performance.now();
+    shipper.tick(nowMs);
+    if (takeEvents(member, checkpoints)) rounds.request(nowMs);
+    checkpoints.tick(nowMs);
+    rounds.tick(nowMs);
     await ending.look();
     await sleep(LOOK_MS, undefined, { signal: abandoned });
   }

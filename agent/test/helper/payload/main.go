@@ -129,7 +129,8 @@ func rounds() {
 		event(map[string]any{"kind": "round-ended", "round": round, "sites": []string{"site-1"}})
 		digest := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
 		event(map[string]any{"kind": "round-model", "round": round, "file": path, "sha256": digest})
-		time.Sleep(1500 * time.Millisecond)
+		// Longer than the agent waits between two commits.
+		time.Sleep(2500 * time.Millisecond)
 	}
 	check(os.WriteFile(file, []byte("model of round 0"), 0o600))
 	told(0, file, "model of round 0")
@@ -140,19 +141,24 @@ func rounds() {
 	event(map[string]any{"kind": "finished", "modelFile": file, "modelName": "GLOBAL_MODEL.pt"})
 }
 
-// brisk ends ten rounds a second for two seconds, each with a line of the log.
+// brisk ends ten rounds a second for seven seconds, each with a line of the log and a model of its own.
 func brisk() {
 	event(map[string]any{"kind": "ready"})
-	for round := range 20 {
+	var file, model string
+	for round := range 70 {
 		log, err := os.OpenFile("/rt/events/training_log.txt", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		check(err)
 		fmt.Fprintf(log, "round %d done\n", round)
 		check(log.Close())
 		event(map[string]any{"kind": "round-ended", "round": round, "sites": []string{"site-1"}})
+		file = fmt.Sprintf("/app/out/model-%d.pt", round)
+		model = fmt.Sprintf("model of round %d", round)
+		check(os.WriteFile(file, []byte(model), 0o600))
+		digest := fmt.Sprintf("%x", sha256.Sum256([]byte(model)))
+		event(map[string]any{"kind": "round-model", "round": round, "file": file, "sha256": digest})
 		time.Sleep(100 * time.Millisecond)
 	}
-	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("weights"), 0o600))
-	event(map[string]any{"kind": "finished", "modelFile": "/app/out/GLOBAL_MODEL.pt", "modelName": "GLOBAL_MODEL.pt"})
+	event(map[string]any{"kind": "finished", "modelFile": file, "modelName": "GLOBAL_MODEL.pt"})
 }
 
 // firstSite waits for a client that says its name: one whose dial timed out just as it came through has hung up, and dials again.
