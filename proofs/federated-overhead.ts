@@ -1,7 +1,8 @@
 /**
  * What the platform adds to a federated job: the digits job through the public client and the installed appliance, beside the same job on
  * plain NVFlare processes in one container of the same image, on the same cores, with the same `task_request_interval`. Alternating, five
- * times each; provisioning and start count on both sides. Then twice with 30 rounds: only there does what is stored every few seconds come often.
+ * times each; provisioning and start count on both sides. Then three times with 30 rounds, which judge what a round costs: NVFlare asks every
+ * 0.2 s, a tenth of two rounds of the short job, and what is stored every few seconds comes in a long one alone.
  *
  * `npm run prove -- federated-overhead [TIMES]`
  */
@@ -20,7 +21,7 @@ const GOAL = { whole: 1.3, rounds: 1.05 } as const;
 /** Both sides: as the coordinator tells every job, and as submit.py trains. */
 const PLAIN_OPTIONS = ["--interval", "0.2", "--epochs", "3"];
 const ROUNDS = 3;
-const LONG = { rounds: 30, times: 2 } as const;
+const LONG = { rounds: 30, times: 3 } as const;
 
 type Plain = { total_s: number; phases_s: Record<string, number>; rounds_s: number[] };
 
@@ -79,23 +80,28 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     later: spread(plain.map(({ rounds_s }) => later(rounds_s))),
   };
   const whole = ours.whole.median / peer.whole.median;
-  const rounds = ours.later.median / peer.later.median;
+  const rounds = spread(
+    long.map((pair) => pair.platform / pair.plain),
+    3,
+  );
   return {
-    ok: whole <= GOAL.whole && rounds <= GOAL.rounds,
+    ok: whole <= GOAL.whole && rounds.median <= GOAL.rounds,
     figures: {
       times,
       whole_job_ratio: Number(whole.toFixed(3)),
       // Plain NVFlare takes seconds to end a job whose rounds are over; without them the comparison is this one.
       to_last_round_ratio: Number((ours.ended.median / peer.ended.median).toFixed(3)),
-      rounds_2_to_n_ratio: Number(rounds.toFixed(3)),
+      // Pair by pair, of the means of rounds 2 to 30.
+      rounds_2_to_n_ratio: rounds,
+      rounds_2_to_3_ratio: Number((ours.later.median / peer.later.median).toFixed(3)),
       // Seconds of one round, the mean of rounds 2 to 30 of a job.
       rounds_of_30: long,
       platform_whole_s: ours.whole,
       plain_whole_s: peer.whole,
       platform_to_last_round_s: ours.ended,
       plain_to_last_round_s: peer.ended,
-      platform_rounds_2_to_n_s: ours.later,
-      plain_rounds_2_to_n_s: peer.later,
+      platform_rounds_2_to_3_s: ours.later,
+      plain_rounds_2_to_3_s: peer.later,
       // From the accepted submission to the first step of training, each phase from its own start.
       platform_phases_s: phasesOf(platform.map(({ phasesS }) => phasesS)),
       // From the start of provisioning, as they were reached.
