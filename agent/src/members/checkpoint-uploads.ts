@@ -15,7 +15,7 @@ import { openInContainer } from "./server-outputs.ts";
 
 /** The copy must leave this many times its size to the job, whose disk it is. */
 const LEAVE_FACTOR = 2;
-/** What a lost job trains again at most, beside one round; committing each round of half a second would cost it a quarter of its speed. */
+/** What a lost job trains again beside one round and the time that storing took; committing each round of half a second would cost a quarter of its speed. */
 const EVERY_MS = 2_000;
 
 export type RoundModel = { round: number; file: string; sha256: string };
