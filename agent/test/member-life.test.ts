@@ -21,8 +21,8 @@ t.test("a federated attempt of two members runs, its outputs are stored, and not
   ]);
   await until("registration", () => peer.registrations.length === 1);
   peer.want(server, client);
-  await peer.event(client.member, "released", 60_000);
-  await peer.event(server.member, "released", 60_000);
+  await peer.event(client.member, "released");
+  await peer.event(server.member, "released");
   peer.want();
 
   const kinds = peer
@@ -59,9 +59,9 @@ t.test(
     const server: DesiredMember = { ...plain, federation: { ...plain.federation, isResumable: true } };
     await until("registration", () => peer.registrations.length === 1);
     peer.want(server);
-    await peer.event(server.member, "ready", 60_000);
+    await peer.event(server.member, "ready");
     const from = performance.now();
-    await peer.event(server.member, "released", 60_000);
+    await peer.event(server.member, "released");
     const seconds = (performance.now() - from) / 1000;
     peer.want();
     const writes = peer.completed.filter((key) => key === "out/files_out/training_log.txt").length;
@@ -98,7 +98,7 @@ t.test(
     };
     await until("registration", () => peer.registrations.length === 1);
     peer.want(server);
-    await peer.event(server.member, "released", 60_000);
+    await peer.event(server.member, "released");
     peer.want();
     const told = peer.of(server.member).filter(({ kind }) => kind === "checkpoint");
     t.match(told, [{ kind: "checkpoint", round: 0 }]);

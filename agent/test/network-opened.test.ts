@@ -19,7 +19,7 @@ async function running(t: Test, job: string) {
   const { port } = service.address() as { port: number };
   const member = node.member(job, server, []);
   node.peer.want(member);
-  await node.peer.event(member.member, "ready", 60_000);
+  await node.peer.event(member.member, "ready");
   const [container = ""] = await node.runningContainers();
   const pid = (await node.engine.podman("inspect", "--format", "{{.State.Pid}}", container)).trim();
   const networks = await node.engine.podman("inspect", "--format", "{{json .NetworkSettings.Networks}}", container);
@@ -44,7 +44,7 @@ t.test("rules that somebody flushed are loaded again while a job runs, and it is
   t.equal(reachesHost(), false);
   await until("it is told", () => node.log().includes("the host was open to the networks of its jobs"), 10_000);
   node.peer.want({ ...member, desired: "stop" });
-  await node.peer.event(member.member, "released", 60_000);
+  await node.peer.event(member.member, "released");
   node.peer.want();
   await node.untilClean();
 });

@@ -52,9 +52,9 @@ function want({ server, near, far }: Gang): void {
 }
 
 async function untilReleased({ server, near, far }: Gang): Promise<void> {
-  await a.peer.event(server.member, "released", 60_000);
-  await a.peer.event(near.member, "released", 60_000);
-  await b.peer.event(far.member, "released", 60_000);
+  await a.peer.event(server.member, "released");
+  await a.peer.event(near.member, "released");
+  await b.peer.event(far.member, "released");
   for (const node of nodes) node.peer.want();
   for (const node of nodes) await node.untilClean();
 }
@@ -62,7 +62,7 @@ async function untilReleased({ server, near, far }: Gang): Promise<void> {
 type Found = { hosts: string; connected: string[]; bulk: string };
 
 async function foundBy(node: TestNode, { member }: DesiredMember): Promise<Found> {
-  return JSON.parse((await node.peer.event(member, "metric", 60_000)).value) as Found;
+  return JSON.parse((await node.peer.event(member, "metric")).value) as Found;
 }
 
 /** Whether whoever dials is let through to the server: with the byte that says so, or how it ended. */
@@ -134,7 +134,7 @@ t.test("only the attempt's nodes are let in, by the certificates that they have 
   const port = 29_008;
   const members = await gang("gang-long-1", port);
   want(members);
-  await a.peer.event(members.server.member, "job-started", 60_000);
+  await a.peer.event(members.server.member, "job-started");
   const [stranger, namesake] = [await site.pki.identity("node-c"), await site.pki.identity("node-b")];
   t.match(await knock(port, null), /CERTIFICATE_REQUIRED/);
   t.equal(await knock(port, stranger), "closed", "a node of another attempt");
@@ -166,7 +166,7 @@ t.test("a machine of the site that routes to a job's network is led to nobody by
   const port = 29_012;
   const members = await gang("gang-long-4", port);
   want(members);
-  await a.peer.event(members.server.member, "job-started", 60_000);
+  await a.peer.event(members.server.member, "job-started");
   const [gateway = ""] = namespace.listening().flatMap((one) => (one.port === port ? [one.address] : []));
   t.match(gateway, /^198\.1[89]\.\d+\.1$/);
   const route = (what: string) => execFileSync("ip", ["route", what, `${gateway}/32`, "via", namespace.address]);
@@ -189,7 +189,7 @@ t.test("agents that are killed take their ends of the bridge up again, and leave
   const port = 29_009;
   const members = await gang("gang-long-2", port);
   want(members);
-  await a.peer.event(members.server.member, "job-started", 60_000);
+  await a.peer.event(members.server.member, "job-started");
   const opened = await b.nft("list", "ruleset");
   t.match(opened, new RegExp(`elements = \\{ "rt\\w+" \\. 198\\.1[89]\\.\\d+\\.1 \\. ${port} \\}`));
   for (const node of nodes) await node.kill();
@@ -208,7 +208,7 @@ t.test("two attempts over the same nodes have nothing to do with each other", as
   t.teardown(() => logOf(t));
   const first = await gang("gang-long-3", 29_010);
   want(first);
-  await a.peer.event(first.server.member, "job-started", 60_000);
+  await a.peer.event(first.server.member, "job-started");
   const networks = await b.engine.podman("network", "ls", "--filter", "label=tech.reson.attempt", "--format", "{{.Name}}");
   const subnet = await b.engine.podman("network", "inspect", "--format", "{{(index .Subnets 0).Subnet}}", networks.trim());
   const neighbour = subnet.trim().replace(/0\/24$/, "");
@@ -218,7 +218,7 @@ t.test("two attempts over the same nodes have nothing to do with each other", as
   b.peer.want(first.far, second.far);
   const found = await foundBy(b, second.far);
   t.strictSame(found.connected, [], `the neighbour's gateway is ${neighbour}1`);
-  await a.peer.event(second.server.member, "released", 60_000);
+  await a.peer.event(second.server.member, "released");
   t.equal(await knock(29_011, b.identity), "ECONNREFUSED");
   t.equal(await knock(29_010, b.identity), "reached 01", "the first goes on");
 

@@ -170,7 +170,7 @@ export class CoordinatorPeer {
   async event<K extends MemberReport["event"]["kind"]>(
     member: string,
     kind: K,
-    timeoutMs = 30_000,
+    timeoutMs = 90_000,
   ): Promise<Extract<MemberReport["event"], { kind: K }>> {
     try {
       return await until(

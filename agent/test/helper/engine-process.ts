@@ -45,7 +45,7 @@ export async function stopEngine(child: ChildProcess, signal: NodeJS.Signals = "
 export async function until<T>(
   what: string,
   look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
