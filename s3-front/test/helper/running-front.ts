@@ -1,6 +1,6 @@
 /** The front as its own process with the real engine behind it, the real auditd beside it, and the coordinator's real answers. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
+import { connectProducer } from "@resontech/audit/producer";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
@@ -25,6 +26,10 @@ import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-c
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const REGION = "garage";
+/** A producer that only asks how long the log is. */
+const READER = "reader";
+/** A record that closes an operation is not waited for by who is answered. */
+const QUIET_MS = 400;
 
 export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
 
@@ -56,7 +61,12 @@ export class RunningFront implements AsyncDisposable {
     this.#binary = binary;
     for (const name of ["objects", "versions", "iam", "run"]) mkdirSync(join(dir, name), { mode: 0o750 });
     this.auditd = new AuditdFixture(join(dir, "audit"), {
-      producers: [{ name: "s3-front", family: "s3-front", socket: join(dir, "audit", "run", "s3-front.sock"), gid: null }],
+      producers: ["s3-front", READER].map((name) => ({
+        name,
+        family: name,
+        socket: join(dir, "audit", "run", `${name}.sock`),
+        gid: null,
+      })),
     });
     this.config = {
       listen: { host: "127.0.0.1", port, tls: { certFile: ca.certFile, keyFile: ca.keyFile } },
@@ -193,10 +203,19 @@ export class RunningFront implements AsyncDisposable {
     await ended(this.#engine, signal);
   }
 
-  /** Every leaf so far, read once the log has signed for all of them. */
+  /** Every leaf so far, read once no more of them come and the log has signed for all. */
   async leaves(): Promise<AuditEvent[]> {
-    await sleep(400);
-    return await readLeaves(this.auditd.config.logDir);
+    await using reader = await connectProducer({ socketPath: this.auditd.socket(READER), boot: randomUUID() });
+    let { size } = await reader.status();
+    for (let known = -1; size !== known; ) {
+      known = size;
+      await sleep(QUIET_MS);
+      ({ size } = await reader.status());
+    }
+    await reader.covered(size - 1);
+    const leaves = await readLeaves(this.auditd.config.logDir);
+    // Its own arrival is a leaf as well.
+    return leaves.filter(({ type, object }) => type !== "audit.producer.start" || object.id !== READER);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
