@@ -1,11 +1,14 @@
 /** Phases of a long command: progress on standard error, and the time of each for the closing line. */
 export class Phases {
-  readonly #startedAt = Date.now();
+  readonly #startedAt: number;
   readonly #seconds: Record<string, number> = {};
   readonly #name: string;
 
-  constructor(name: string) {
+  /** @param setupMs how long the set-up took that came before this process; it counts as a phase, and in all */
+  constructor(name: string, setupMs: number) {
     this.#name = name;
+    this.#startedAt = Date.now() - setupMs;
+    this.record("setup", setupMs);
   }
 
   say(line: string): void {

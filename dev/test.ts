@@ -26,7 +26,7 @@ async function runTap(files: readonly string[], env: NodeJS.ProcessEnv, rawFile:
   });
 }
 
-const phases = new Phases("test");
+const phases = new Phases("test", Number(process.env["RT_SETUP_MS"] ?? 0));
 const files = process.argv.slice(2);
 const results = join(root, ".cache", "test");
 mkdirSync(results, { recursive: true });

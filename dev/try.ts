@@ -10,8 +10,7 @@ import { verifyAudit } from "./verify-audit.ts";
 import { Workstation } from "./workstation.ts";
 
 const json = process.argv.includes("--json");
-const phases = new Phases("try");
-phases.record("setup", Number(process.env["RT_SETUP_MS"] ?? 0));
+const phases = new Phases("try", Number(process.env["RT_SETUP_MS"] ?? 0));
 
 const root = reachableRoot(join(repository, ".appliance"), "/var/lib/resontech-try");
 const warm = isRunning(root);

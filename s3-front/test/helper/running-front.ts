@@ -7,10 +7,10 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connectProducer } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
-import { connectProducer } from "@resontech/audit/producer";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
@@ -28,7 +28,7 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const REGION = "garage";
 /** A producer that only asks how long the log is. */
 const READER = "reader";
-/** A record that closes an operation is not waited for by who is answered. */
+/** How long no leaf must come: a record that closes an operation may be sent after its answer. */
 const QUIET_MS = 400;
 
 export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
@@ -203,7 +203,7 @@ export class RunningFront implements AsyncDisposable {
     await ended(this.#engine, signal);
   }
 
-  /** Every leaf so far, read once no more of them come and the log has signed for all. */
+  /** Every leaf so far but those of the reading itself, once no more of them come and the log has signed for all. */
   async leaves(): Promise<AuditEvent[]> {
     await using reader = await connectProducer({ socketPath: this.auditd.socket(READER), boot: randomUUID() });
     let { size } = await reader.status();
