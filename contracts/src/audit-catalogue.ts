@@ -9,6 +9,7 @@ import {
   Count,
   ENVELOPE_FIELDS,
   type EventPhase,
+  Instant,
   type ObjectKind,
   PlainId,
   ProducerName,
@@ -18,6 +19,10 @@ import { JOB_STATES, type JobState, MEMBER_STATES } from "./job-states.ts";
 
 const closed = { additionalProperties: false } as const;
 const NoDetail = Type.Object({}, closed);
+/** `<appliance>.audit.<customer>/<YYYY>[-n]` */
+const Origin = Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 });
+/** C2SP signed-note vkey; ML-DSA-44 keys have 1,752 characters of base64. */
+const VerifierKey = Type.String({ pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$" });
 const JobStateName = Type.Enum([...JOB_STATES]);
 const MemberStateName = Type.Enum([...MEMBER_STATES]);
 
@@ -334,6 +339,61 @@ export const EVENT_CATALOGUE = {
     Type.Object({ removed: Type.Boolean() }, closed),
   ),
 
+  // ── privacy ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+  "privacy.erasure": {
+    phases: OPERATION_OR_FACT,
+    object: "user",
+    meaning: "What opens a subject's commitments was destroyed; the fact that follows says that it was looked for and not found.",
+    detail: Type.Object(
+      {
+        request: Type.Optional(PlainId),
+        legal_basis: Type.Optional(Code),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        commitments_count: Type.Optional(Count),
+        /** RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment`, in order of index and field. */
+        commitments_root: Type.Optional(Sha256Hex),
+        /** From this time on no backup can open them. */
+        final_after: Type.Optional(Instant),
+        /** Exports with disclosures handed out before: beyond reach. */
+        handed_out: Type.Optional(Count),
+      },
+      closed,
+    ),
+    maxOpenMs: HOUR,
+    whileDraining: true,
+  },
+  "privacy.refusal": fact(
+    "user",
+    "An erasure was refused for a reason in law, until a date.",
+    Type.Object({ request: Type.Optional(PlainId), legal_basis: Code, until: Instant }, closed),
+  ),
+  "privacy.hold": operation(
+    "user",
+    "A legal hold was set or lifted: while it stands nothing of the subject is erased.",
+    Type.Object(
+      { hold: PlainId, lifted: Type.Boolean(), approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })) },
+      closed,
+    ),
+  ),
+  "privacy.disclose": operation(
+    "user",
+    "Commitments of a subject were opened for somebody.",
+    Type.Object(
+      {
+        commitments: Type.Optional(Count),
+        receiver: PlainId,
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+      },
+      closed,
+    ),
+  ),
+  "privacy.retention": operation(
+    "log",
+    "What opens commitments older than their retention class allows was destroyed.",
+    Type.Object({ before: Instant, commitments: Type.Optional(Count) }, closed),
+    { maxOpenMs: HOUR },
+  ),
+
   // ── admin ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
   "admin.coordinator.start": fact(
     "process",
@@ -370,10 +430,28 @@ export const EVENT_CATALOGUE = {
   "audit.export": operation(
     "log",
     "The log was exported.",
-    Type.Object({ size: Type.Optional(Count), bytes: Type.Optional(Count), bundle_sha256: Type.Optional(Sha256Hex) }, closed),
+    Type.Object(
+      {
+        size: Type.Optional(Count),
+        bytes: Type.Optional(Count),
+        bundle_sha256: Type.Optional(Sha256Hex),
+        /** The auditor's 32 bytes: an export that covers this leaf is no older than they are. */
+        nonce: Type.Optional(Sha256Hex),
+        /** Commitments opened in the export; only with two approvers and a receiver. */
+        disclosed: Type.Optional(Count),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        receiver: Type.Optional(PlainId),
+      },
+      closed,
+    ),
     { maxOpenMs: HOUR },
   ),
   "audit.read": fact("log", "Entries of the log were read.", Type.Object({ entries: Count }, closed)),
+  "audit.search": fact(
+    "log",
+    "Entries of the log were searched for.",
+    Type.Object({ filters: Type.Array(Code, { maxItems: 16 }), entries: Count, more: Type.Boolean() }, closed),
+  ),
   "audit.producer.start": fact(
     "producer",
     "auditd admitted a new life of a producer, and states where the previous one ended.",
@@ -409,6 +487,57 @@ export const EVENT_CATALOGUE = {
     "log",
     "The disk of the log came near its end, or recovered.",
     Type.Object({ free_bytes: Count, ballast_bytes: Count, draining: Type.Boolean() }, closed),
+  ),
+  "audit.stop": fact("log", "auditd stops in good order; nothing follows in this life.", NoDetail),
+  "audit.shard.open": fact(
+    "log",
+    "The first entry of a shard: which one it follows, and why it began.",
+    Type.Object(
+      {
+        reason: Type.Union([Type.Literal("first"), Type.Literal("year"), Type.Literal("restore")]),
+        prev_origin: Type.Union([Origin, Type.Null()]),
+        prev_size: Count,
+        prev_root: Type.Union([Sha256Hex, Type.Null()]),
+        /** The most that the witness, an exporter or a producer had seen of the previous one; above `prev_size` entries were lost. */
+        seen_size: Count,
+        seen_root: Type.Union([Sha256Hex, Type.Null()]),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+      },
+      closed,
+    ),
+  ),
+  "audit.shard.next": fact(
+    "log",
+    "The next shard is prepared: its origin and its keys, signed under this one's.",
+    Type.Object({ origin: Origin, keys: Type.Array(VerifierKey, { minItems: 1, maxItems: 4 }) }, closed),
+  ),
+  "audit.shard.close": fact(
+    "log",
+    "The last entry of a shard.",
+    Type.Object({ next_origin: Origin, open_operations: Count }, closed),
+  ),
+  "audit.op.carried": fact(
+    "log",
+    "An operation of the previous shard that was open when it closed; its outcome stands in this one.",
+    Type.Object({ origin: Origin, index: Count, type: Code, prod: ProducerName }, closed),
+  ),
+  "audit.witness.lag": fact(
+    "log",
+    "For more than 15 minutes no checkpoint was cosigned by the policy's quorum, or one was again.",
+    Type.Object({ since_s: Count, witnessed_size: Count, size: Count, over: Type.Boolean() }, closed),
+  ),
+  "audit.policy": operation(
+    "log",
+    "The trust policy was changed: witnesses, quorum.",
+    Type.Object(
+      { policy_sha256: Type.Optional(Sha256Hex), witnesses: Type.Optional(Count), quorum: Type.Optional(Code) },
+      closed,
+    ),
+  ),
+  "audit.sink": fact(
+    "log",
+    "A receiver of exported events failed, or took them again; nothing is lost meanwhile.",
+    Type.Object({ sink: Code, state: Code, cursor: Count, size: Count }, closed),
   ),
   "audit.heartbeat": fact(
     "log",

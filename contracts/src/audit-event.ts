@@ -103,6 +103,8 @@ export const Outcome = Type.Object(
     code: Code,
     /** HTTP status that the caller saw, where there was one. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+    /** No witness had countersigned what was asked for when it was done, though the policy has witnesses. */
+    unwitnessed: Type.Optional(Type.Literal(true)),
   },
   closed,
 );

@@ -35,6 +35,11 @@ const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.lost",
   "audit.disk",
   "audit.heartbeat",
+  "audit.stop",
+  "audit.shard.open",
+  "audit.shard.next",
+  "audit.shard.close",
+  "audit.op.carried",
 ]);
 
 /** How a submission ends; exactly one is called, once. */

@@ -87,11 +87,12 @@ export class Auditd implements AsyncDisposable {
     };
   }
 
-  /** Ends connections, commits and signs what was taken, saves the ledger. */
+  /** Ends connections, says so, commits and signs what was taken, saves the ledger. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#loopLag[Symbol.dispose]();
     await Promise.all(this.#ports.map((port) => port.close()));
+    await this.#auditLog.record({ type: "audit.stop", object: { kind: "log", id: AUDITD }, detail: {} });
     await this.#auditLog.flush();
     await this.#checkpointer.close();
     await this.#saveLedger(await this.#ledgerNow());
