@@ -2,7 +2,7 @@
  * A container engine of our own: Podman's Docker-compatible service with private root, run root, network folder and HOME, so that the
  * host's own containers are never touched and nothing of ours is left in them.
  */
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import Docker from "dockerode";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
@@ -27,11 +27,17 @@ function containersConf(layout: Layout): string {
     'cgroup_manager = "cgroupfs"',
     'events_logger = "file"',
     `tmp_dir = "${layout.run("podman", "tmp")}"`,
+    `image_copy_tmp_dir = "${pullFolder(layout)}"`,
     "[network]",
     'network_backend = "netavark"',
     `network_config_dir = "${layout.data("podman", "networks")}"`,
     "",
   ].join("\n");
+}
+
+/** What is being pulled; an engine that is killed leaves it there, in its default place for ever. */
+function pullFolder(layout: Layout): string {
+  return layout.data("podman", "pulling");
 }
 
 function storageConf(layout: Layout): string {
@@ -52,6 +58,8 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "storage"), layout.data("podman", "networks"), certs])
     mkdirSync(folder, { recursive: true });
   chmodSync(layout.run("podman"), 0o700);
+  rmSync(pullFolder(layout), { recursive: true, force: true });
+  mkdirSync(pullFolder(layout), { mode: 0o700 });
   writeOwned(layout.data("podman", "containers.conf"), containersConf(layout), ROOT, 0o644);
   writeOwned(layout.data("podman", "storage.conf"), storageConf(layout), ROOT, 0o644);
   // No other registry can be named, and a short name resolves nowhere.

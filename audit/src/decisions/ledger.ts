@@ -129,8 +129,7 @@ export class Ledger {
     const boot = String(detail["boot"]);
     const firstPseq = Number(detail["first_pseq"]);
     const known = this.#sequences.get(prod);
-    if (known === undefined)
-      this.#sequences.set(prod, new Sequence({ name: prod, boot, lastPseq: firstPseq - 1, pastBoots: [], marks: [] }));
+    if (known === undefined) this.#sequences.set(prod, Sequence.begin(prod, boot, firstPseq));
     else known.startBoot(boot, firstPseq);
   }
 

@@ -1,6 +1,8 @@
 /** Where one producer stands in its current boot, and where in the log to look for its earlier events. */
 
-const MARK_EVERY = 64;
+const FIRST_MARK_EVERY = 64;
+/** A long life keeps each second mark when it has so many, again and again: a search then reads more leaves, memory stays. */
+const MAX_MARKS = 1_024;
 const MAX_RECENT = 8_192;
 const MAX_PAST_BOOTS = 32;
 
@@ -9,8 +11,9 @@ export type ProducerSnapshot = {
   boot: string;
   lastPseq: number;
   pastBoots: string[];
-  /** `[pseq, index]` of every 64th event of this boot, ascending. */
+  /** `[pseq, index]` of every `markEvery`th event of this boot, ascending. */
   marks: [pseq: number, index: number][];
+  markEvery: number;
 };
 
 export class Sequence {
@@ -19,20 +22,35 @@ export class Sequence {
   #lastPseq: number;
   #pastBoots: string[];
   #marks: [number, number][];
-  #sinceMark = MARK_EVERY;
+  #markEvery: number;
+  #sinceMark: number;
   #gapAllowed = false;
   readonly #recent = new Map<number, number>();
 
-  constructor({ name, boot, lastPseq, pastBoots, marks }: ProducerSnapshot) {
+  constructor({ name, boot, lastPseq, pastBoots, marks, markEvery }: ProducerSnapshot) {
     this.name = name;
     this.#boot = boot;
     this.#lastPseq = lastPseq;
     this.#pastBoots = pastBoots;
     this.#marks = marks;
+    this.#markEvery = markEvery;
+    this.#sinceMark = markEvery;
+  }
+
+  /** One that says where its first event will stand. */
+  static begin(name: string, boot: string, firstPseq: number): Sequence {
+    return new Sequence({ name, boot, lastPseq: firstPseq - 1, pastBoots: [], marks: [], markEvery: FIRST_MARK_EVERY });
   }
 
   snapshot(): ProducerSnapshot {
-    return { name: this.name, boot: this.#boot, lastPseq: this.#lastPseq, pastBoots: this.#pastBoots, marks: this.#marks };
+    return {
+      name: this.name,
+      boot: this.#boot,
+      lastPseq: this.#lastPseq,
+      pastBoots: this.#pastBoots,
+      marks: [...this.#marks],
+      markEvery: this.#markEvery,
+    };
   }
 
   get boot(): string {
@@ -62,7 +80,8 @@ export class Sequence {
     this.#boot = boot;
     this.#lastPseq = firstPseq - 1;
     this.#marks = [];
-    this.#sinceMark = MARK_EVERY;
+    this.#markEvery = FIRST_MARK_EVERY;
+    this.#sinceMark = FIRST_MARK_EVERY;
     this.#gapAllowed = false;
     this.#recent.clear();
   }
@@ -70,13 +89,18 @@ export class Sequence {
   advance(pseq: number, index: number): void {
     this.#lastPseq = pseq;
     this.#gapAllowed = false;
-    if (this.#sinceMark >= MARK_EVERY) {
-      this.#marks.push([pseq, index]);
-      this.#sinceMark = 0;
-    }
+    if (this.#sinceMark >= this.#markEvery) this.#mark(pseq, index);
     this.#sinceMark += 1;
     this.#recent.set(pseq, index);
     if (this.#recent.size > MAX_RECENT) this.#recent.delete(this.#recent.keys().next().value ?? 0);
+  }
+
+  #mark(pseq: number, index: number): void {
+    this.#marks.push([pseq, index]);
+    this.#sinceMark = 0;
+    if (this.#marks.length < MAX_MARKS) return;
+    this.#marks = this.#marks.filter((_, at) => at % 2 === 0);
+    this.#markEvery *= 2;
   }
 
   /** After a loss was logged the producer goes on wherever it stands. */

@@ -1,7 +1,7 @@
 import t from "tap";
 import { Sequence } from "../../src/decisions/sequence.ts";
 
-const fresh = (boot: string) => new Sequence({ name: "p", boot, lastPseq: 0, pastBoots: [], marks: [] });
+const fresh = (boot: string) => Sequence.begin("p", boot, 1);
 
 t.test("places numbers: next, repeat, gap, and any number once after a loss", async (t) => {
   const sequence = fresh("a");
@@ -43,4 +43,15 @@ t.test("finds earlier events: exactly the recent ones, from a mark before them t
   }
   t.equal(restored.lastPseq, 20_000);
   t.equal(fresh("a").locate(1), null);
+});
+
+t.test("a life of millions of events is remembered in bounded memory, and its events are still found", async (t) => {
+  const sequence = fresh("a");
+  for (let pseq = 1; pseq <= 1_000_000; pseq++) sequence.advance(pseq, pseq * 2);
+  const { marks, markEvery } = sequence.snapshot();
+  t.ok(marks.length <= 1_024, `${marks.length} marks`);
+  for (const pseq of [1, 70_000, 500_001, 991_000]) {
+    const found = sequence.locate(pseq);
+    t.ok(found !== null && found.index <= pseq * 2 && found.index > (pseq - 2 * markEvery) * 2, `${pseq}`);
+  }
 });
