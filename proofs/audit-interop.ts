@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
-import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
+import { logDirOf, makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const SIZES = [1, 200, 256, 1_000, 70_000];
@@ -41,7 +41,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         index = (await Promise.all(batch)).at(-1)!.index;
       }
       await producer.covered(index);
-      const { status, stdout, stderr } = spawnSync(program, [config.logDir, verifierKey], { encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(program, [logDirOf(config), verifierKey], { encoding: "utf8" });
       progress(`${stdout.trim()}${stderr.trim()}`);
       if (status !== 0) return { ok: false, figures: { verified, failure: stderr.trim() } };
       verified.push(stdout.trim());

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { exportLog } from "@resontech/audit/export";
 import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
+import { logDirOf, makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/audit/verifier"));
@@ -153,7 +153,7 @@ async function measureVerify(
   config: AuditdConfig,
 ): Promise<{ verify_exit: number | null; verify_entries_per_s: number; export_bytes: number }> {
   const file = join(root, "export.tar");
-  const { size } = await exportLog({ logDir: config.logDir, file });
+  const { size } = await exportLog({ logDir: logDirOf(config), file });
   const startedAt = performance.now();
   const { status } = spawnSync(process.execPath, [
     VERIFIER,

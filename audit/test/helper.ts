@@ -13,7 +13,7 @@ import type { WithRoom } from "../src/log/durable-file.ts";
 import { LogReader } from "../src/log/log-reader.ts";
 
 const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
-const ORIGIN = "box.audit.acme/2026";
+const TODAY = new Date().toISOString().slice(0, 10);
 
 export class AuditdFixture {
   readonly root: string;
@@ -25,11 +25,13 @@ export class AuditdFixture {
   constructor(root: string, changes: Partial<AuditdConfig> = {}) {
     this.root = root;
     mkdirSync(join(root, "run"), { recursive: true });
+    mkdirSync(join(root, "keys"), { recursive: true, mode: 0o700 });
     chmodSync(join(root, "run"), 0o750);
     this.config = {
-      origin: ORIGIN,
-      logDir: join(root, "log"),
-      keyFile: join(root, "log.key"),
+      originPrefix: "box.audit.acme",
+      inception: TODAY,
+      auditDir: join(root, "audit"),
+      keysDir: join(root, "keys"),
       policyFile: join(root, "audit.policy"),
       producers: ["coordinator-gate", "coordinator-record", "appliance"].map((name) => ({
         name,
@@ -101,12 +103,21 @@ export class AuditdFixture {
     return child.exitCode;
   }
 
+  /** Folder of the shard that a new log begins with. */
+  get logDir(): string {
+    return join(this.config.auditDir, this.config.inception.slice(0, 4));
+  }
+
+  get keyFile(): string {
+    return join(this.config.keysDir, `${this.config.inception.slice(0, 4)}.ed25519.pem`);
+  }
+
   socket(name: string): string {
     return join(this.root, "run", `${name}.sock`);
   }
 
   checkpointSize(): number {
-    return Number(readFileSync(join(this.config.logDir, "checkpoint"), "utf8").split("\n")[1]);
+    return Number(readFileSync(join(this.logDir, "checkpoint"), "utf8").split("\n")[1]);
   }
 }
 

@@ -8,12 +8,14 @@ const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 export const AuditdConfig = Type.Object(
   {
-    /** `<appliance>.audit.<customer>/<YYYY>`, also the name of the log's key. */
-    origin: Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 }),
-    /** Of this origin alone; 0750, rt-audit. Its parent must exist. */
-    logDir: Path,
-    /** Ed25519, PKCS#8 PEM, 0400; made by `init`. */
-    keyFile: Path,
+    /** `<appliance>.audit.<customer>`; the origin of a shard, also the name of its keys, is this, `/` and its slug: `2026`, `2026-2`. */
+    originPrefix: Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}$" }),
+    /** The day of the install ceremony, UTC: a log is made on that day or the next, and never again. */
+    inception: Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }),
+    /** A folder for each shard, named by its slug, and `current`, which names the one that is written; 0750, rt-audit. Its parent must exist. */
+    auditDir: Path,
+    /** Private keys of each shard, PKCS#8 PEM, 0400; 0700, rt-audit. It must exist. */
+    keysDir: Path,
     /** tlog-policy for the auditor, 0444; written by `init`. */
     policyFile: Path,
     /**

@@ -109,7 +109,7 @@ t.test("a signal stops it in order", async (t) => {
 
 t.test("the log holds each operation with exactly one outcome, and no name or secret", async (t) => {
   await coordinator.auditd.stop();
-  const leaves = await readLeaves(coordinator.auditd.config.logDir);
+  const leaves = await readLeaves(coordinator.auditd.logDir);
   const byOp = Map.groupBy(
     leaves.filter(({ phase }) => phase !== "fact"),
     ({ op }) => op,

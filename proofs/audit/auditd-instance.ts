@@ -15,11 +15,13 @@ export function temporaryRoot(): string {
 
 export function makeAuditdConfig(root: string): AuditdConfig {
   mkdirSync(join(root, "run"));
+  mkdirSync(join(root, "keys"), { mode: 0o700 });
   chmodSync(join(root, "run"), 0o750);
   return {
-    origin: "proof.audit.proof/2026",
-    logDir: join(root, "log"),
-    keyFile: join(root, "key"),
+    originPrefix: "proof.audit.proof",
+    inception: new Date().toISOString().slice(0, 10),
+    auditDir: join(root, "audit"),
+    keysDir: join(root, "keys"),
     policyFile: join(root, "audit.policy"),
     producers: [{ name: "coordinator-gate", family: "coordinator", socket: join(root, "run/gate.sock"), gid: null }],
     segmentBytes: 16_777_216,
@@ -29,6 +31,11 @@ export function makeAuditdConfig(root: string): AuditdConfig {
     heartbeatMs: 60_000,
     logLevel: "info",
   };
+}
+
+/** The folder of its one shard. */
+export function logDirOf({ auditDir, inception }: AuditdConfig): string {
+  return join(auditDir, inception.slice(0, 4));
 }
 
 export async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {

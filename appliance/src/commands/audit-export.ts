@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { exportLog, type ExportResult } from "@resontech/audit/export";
+import { currentSlug, exportLog, shardFolder, type ExportResult } from "@resontech/audit/export";
 import { connectProducer } from "@resontech/audit/producer";
 import { auditdConfig } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
@@ -11,7 +11,7 @@ import type { PartContext } from "../parts/context.ts";
  */
 export async function exportAudit(context: PartContext, file: string): Promise<ExportResult> {
   const { config, layout } = context;
-  const { logDir, origin } = auditdConfig(context);
+  const { auditDir } = auditdConfig(context);
   await using producer = await connectProducer({ socketPath: layout.run("audit", "appliance", "sock"), boot: randomUUID() });
   const draft = {
     type: "audit.export",
@@ -22,7 +22,9 @@ export async function exportAudit(context: PartContext, file: string): Promise<E
   const { index } = await producer.requested(draft);
   try {
     await producer.covered(index);
-    const result = await exportLog({ logDir, file: resolve(file) });
+    const slug = await currentSlug(auditDir);
+    if (slug === null) throw new Error("there is no log");
+    const result = await exportLog({ logDir: shardFolder(auditDir, slug), file: resolve(file) });
     await producer.outcome({
       ...draft,
       phase: "completed",
@@ -31,7 +33,7 @@ export async function exportAudit(context: PartContext, file: string): Promise<E
     return result;
   } catch (error) {
     await producer.outcome({ ...draft, phase: "failed", outcome: { code: "export_failed" } });
-    throw new Error(`the log ${origin} could not be exported: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`the log could not be exported: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }

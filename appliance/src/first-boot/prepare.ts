@@ -153,11 +153,11 @@ function writeProcessConfigs(context: PartContext): void {
 }
 
 export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
-  const year = auditYear(join(layout.etc, "audit-inception"));
   return {
-    origin: `${config.appliance}.audit.${config.customer}/${year}`,
-    logDir: layout.data("audit", "log"),
-    keyFile: layout.secrets("auditd", "log.key"),
+    originPrefix: `${config.appliance}.audit.${config.customer}`,
+    inception: auditInception(join(layout.etc, "audit-inception")),
+    auditDir: layout.data("audit"),
+    keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
     producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family }]) => ({
       name,
@@ -179,10 +179,10 @@ export function writeAgentConfig(context: PartContext): void {
   writeOwned(context.layout.processConfig("agent"), `${JSON.stringify(agentConfig(context), null, 2)}\n`, ROOT, 0o400);
 }
 
-/** The shard's year is fixed when the log begins; a later start must find the same log. */
-function auditYear(file: string): number {
-  if (!existsSync(file)) writeOwned(file, String(new Date().getUTCFullYear()), ROOT, 0o444);
-  return Number(readFileSync(file, "utf8"));
+/** The day on which the log begins is fixed at install; a later start must find that log. */
+function auditInception(file: string): string {
+  if (!existsSync(file)) writeOwned(file, new Date().toISOString().slice(0, 10), ROOT, 0o444);
+  return readFileSync(file, "utf8");
 }
 
 function s3FrontConfig({ config, layout }: PartContext): S3FrontConfig {

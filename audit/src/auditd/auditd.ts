@@ -3,11 +3,13 @@ import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
-import type { NoteSigner } from "../log/signed-note.ts";
+import { LogDamagedError } from "../log/log-reader.ts";
 import type { LogStatus } from "../wire/frames.ts";
+import { loadSigner } from "./config.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { OpenShard } from "./open-shard.ts";
 import { isAnswered, ProducerPort } from "./producer-port.ts";
+import { currentShard } from "./shard-files.ts";
 
 const DISK_CHECK_MS = 5_000;
 const CLOCK_CHECK_MS = 1_000;
@@ -25,7 +27,6 @@ class AlreadyRunningError extends Error {
 
 export class Auditd implements AsyncDisposable {
   readonly #config: AuditdConfig;
-  readonly #signer: NoteSigner;
   readonly #log: Logger;
   readonly #onFatal: (error: unknown) => void;
   readonly #guard: DiskGuard;
@@ -38,9 +39,8 @@ export class Auditd implements AsyncDisposable {
   #lossDraining = false;
   #clockOffsetMs = Date.now() - performance.now();
 
-  private constructor(config: AuditdConfig, signer: NoteSigner, log: Logger, onFatal: (error: unknown) => void) {
+  private constructor(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void) {
     this.#config = config;
-    this.#signer = signer;
     this.#log = log;
     this.#onFatal = onFatal;
     this.#guard = new DiskGuard(config, () => this.#checkDiskSoon());
@@ -50,10 +50,11 @@ export class Auditd implements AsyncDisposable {
    * Recovers the log, signs what the write-ahead log held, then listens.
    * @param onFatal a write, sync or comparison failed: the process must end at once, acknowledging nothing more
    * @throws LogDamagedError
+   * @throws ConfigError for a key that is missing or open to others
    * @throws AlreadyRunningError before anything is touched
    */
-  static async start(config: AuditdConfig, signer: NoteSigner, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
-    const auditd = new Auditd(config, signer, log, onFatal);
+  static async start(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
+    const auditd = new Auditd(config, log, onFatal);
     for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
     await auditd.#open();
     await auditd.#listen();
@@ -62,7 +63,7 @@ export class Auditd implements AsyncDisposable {
 
   status(): LogStatus {
     return {
-      origin: this.#config.origin,
+      origin: this.#shard.files.origin,
       size: this.#shard.auditLog.durableSize,
       checkpointSize: this.#shard.checkpointer.size,
       batches: this.#shard.auditLog.batches,
@@ -83,9 +84,11 @@ export class Auditd implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.#diskDraining = (await this.#guard.check()).draining;
-    this.#shard = await OpenShard.open({
+    const files = await currentShard(this.#config);
+    if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
+    this.#shard = await OpenShard.open(files, {
       config: this.#config,
-      signer: this.#signer,
+      signer: await loadSigner(files),
       withRoom: (write) => this.#guard.withRoom(write),
       log: this.#log,
       onCheckpoint: () => this.#checkDiskSoon(),

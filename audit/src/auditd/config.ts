@@ -4,6 +4,7 @@ import { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { Compile } from "typebox/compile";
 import { Default } from "typebox/value";
 import { type NoteSigner, noteSigner } from "../log/signed-note.ts";
+import type { ShardFiles } from "./shard-files.ts";
 
 /** The configuration, or the key, is not what it must be; auditd does not start. */
 export class ConfigError extends Error {
@@ -37,7 +38,7 @@ export async function loadConfig(file: string): Promise<AuditdConfig> {
 }
 
 /** @throws {@link ConfigError} when the key is missing, open to others, or not Ed25519 */
-export async function loadSigner({ keyFile, origin }: AuditdConfig): Promise<NoteSigner> {
+export async function loadSigner({ keyFile, origin }: ShardFiles): Promise<NoteSigner> {
   try {
     if (((await stat(keyFile)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
     const key = createPrivateKey(await readFile(keyFile));

@@ -15,7 +15,7 @@ const MIN_FREE_INODES = 4_096;
 export type DiskState = { freeBytes: number; ballastBytes: number; draining: boolean };
 
 export class DiskGuard {
-  readonly #logDir: string;
+  readonly #auditDir: string;
   readonly #folder: string;
   readonly #wantedSteps: number;
   readonly #stepBytes: number;
@@ -25,11 +25,11 @@ export class DiskGuard {
 
   /** @param onNoRoom a write found the disk full and was given ballast */
   constructor(
-    options: { logDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number },
+    options: { auditDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number },
     onNoRoom: () => void,
   ) {
-    this.#logDir = options.logDir;
-    this.#folder = join(options.logDir, "ballast");
+    this.#auditDir = options.auditDir;
+    this.#folder = join(options.auditDir, "ballast");
     this.#stepBytes = options.ballastStepBytes;
     this.#wantedSteps = Math.ceil(options.ballastBytes / options.ballastStepBytes);
     this.#neededBytes = 2 * options.segmentBytes;
@@ -79,7 +79,7 @@ export class DiskGuard {
   }
 
   async #free(): Promise<{ freeBytes: number; inodesLow: boolean }> {
-    const { bavail, bsize, ffree, files } = await statfs(this.#logDir);
+    const { bavail, bsize, ffree, files } = await statfs(this.#auditDir);
     // File systems without a fixed number of inodes report none at all.
     return { freeBytes: bavail * bsize, inodesLow: files > 0 && ffree < MIN_FREE_INODES };
   }

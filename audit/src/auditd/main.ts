@@ -5,7 +5,7 @@ import closeWithGrace from "close-with-grace";
 import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { Auditd } from "./auditd.ts";
-import { loadConfig, loadSigner } from "./config.ts";
+import { loadConfig } from "./config.ts";
 import { initLog } from "./init.ts";
 
 const USAGE = `usage: auditd --config FILE         write the log; ends on SIGTERM
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, "auditd can't go on; nothing more is acknowledged");
     process.exit(1);
   };
-  const auditd = await Auditd.start(config, await loadSigner(config), log, onFatal);
+  const auditd = await Auditd.start(config, log, onFatal);
   log.info(auditd.status(), "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
     if (err !== undefined) onFatal(err);

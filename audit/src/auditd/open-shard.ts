@@ -15,6 +15,7 @@ import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
 import { recover } from "./recovery.ts";
+import type { ShardFiles } from "./shard-files.ts";
 import { Sidecar } from "./sidecar.ts";
 
 /** Leaves after which the ledger is saved again, so that a start reads at most about as many. */
@@ -34,13 +35,21 @@ type Surroundings = {
 export class OpenShard implements AsyncDisposable {
   readonly auditLog: AuditLog;
   readonly checkpointer: Checkpointer;
+  readonly files: ShardFiles;
   readonly #around: Surroundings;
   readonly #wal: Wal;
   readonly #sidecar: Sidecar;
   #toSave: SavedLedger | null = null;
   #savedSize = 0;
 
-  private constructor(around: Surroundings, wal: Wal, sidecar: Sidecar, make: (shard: OpenShard) => [AuditLog, Checkpointer]) {
+  private constructor(
+    files: ShardFiles,
+    around: Surroundings,
+    wal: Wal,
+    sidecar: Sidecar,
+    make: (shard: OpenShard) => [AuditLog, Checkpointer],
+  ) {
+    this.files = files;
     this.#around = around;
     this.#wal = wal;
     this.#sidecar = sidecar;
@@ -48,16 +57,17 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** Recovers the shard and signs what its write-ahead log held. @throws LogDamagedError */
-  static async open(around: Surroundings): Promise<OpenShard> {
+  static async open(files: ShardFiles, around: Surroundings): Promise<OpenShard> {
     const { config, signer, withRoom, log, onFatal } = around;
-    const { logDir, segmentBytes, checkpointMs, producers } = config;
+    const { segmentBytes, checkpointMs, producers } = config;
+    const { logDir, origin } = files;
     const families = new Map(producers.map(({ name, family }) => [name, family]));
     const { tree, ledger, wal: found } = await recover(logDir, signer, families, withRoom);
     const boot = crypto.randomUUID();
     const previous = ledger.sequence(AUDITD);
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
     const sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
-    const shard = new OpenShard(around, wal, sidecar, (shard) => [
+    const shard = new OpenShard(files, around, wal, sidecar, (shard) => [
       new AuditLog({
         boot,
         checkpointSize: tree.size,
@@ -93,7 +103,7 @@ export class OpenShard implements AsyncDisposable {
     const covered = await shard.checkpointer.cover(index);
     // Everything that the old segments held is under a durable checkpoint now.
     await removeSegments(join(logDir, "wal"), found.segments);
-    log.info({ origin: config.origin, size: covered, replayed: found.leaves.length }, "log taken up");
+    log.info({ origin, size: covered, replayed: found.leaves.length }, "log taken up");
     return shard;
   }
 
@@ -132,11 +142,11 @@ export class OpenShard implements AsyncDisposable {
     const size = this.auditLog.nextIndex;
     const ledger = this.auditLog.ledger.snapshot();
     const { leafHash } = await this.auditLog.readLeaf(size - 1);
-    return { origin: this.#around.config.origin, size, lastLeafHash: leafHash.toString("hex"), ledger };
+    return { origin: this.files.origin, size, lastLeafHash: leafHash.toString("hex"), ledger };
   }
 
   async #saveLedger(saved: SavedLedger): Promise<void> {
-    await this.#around.withRoom(() => saveLedger(this.#around.config.logDir, saved));
+    await this.#around.withRoom(() => saveLedger(this.files.logDir, saved));
     this.#savedSize = saved.size;
   }
 }

@@ -12,6 +12,7 @@ import { filesOfTree, tilePath } from "../log/tile-layout.ts";
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../log/log-reader.ts";
+export { currentSlug, shardFolder } from "../log/shards.ts";
 
 export type ExportResult = {
   origin: string;

@@ -117,7 +117,7 @@ t.test("content that breaks a rule is refused, logged in its place, and refused 
   t.match(await raw.append(good.event), { kind: FRAME.acks }, "the sequence goes on");
   raw.socket.destroy();
   await auditd.stop();
-  const leaves = await readLeaves(auditd.config.logDir);
+  const leaves = await readLeaves(auditd.logDir);
   const refusals = leaves.filter(({ type }) => type === "audit.rejected");
   t.same(
     refusals.map(({ detail }) => detail?.["reason"]),
@@ -191,7 +191,7 @@ t.test("no bytes on a socket bring auditd down or into the log unseen", async (t
   t.match(await watch.fact(keyList()), { index: Number });
   await watch.close();
   t.equal(await auditd.stop(), 0);
-  const leaves = await readLeaves(auditd.config.logDir);
+  const leaves = await readLeaves(auditd.logDir);
   const fuzzed = leaves.filter(({ prod }) => prod === "coordinator-gate");
   t.ok(fuzzed.length <= 3, `${fuzzed.length} mutations happened to be sound events`);
 });
@@ -226,7 +226,7 @@ t.test("personal values reach the sidecar alone", async (t) => {
   await producer.covered(index);
   await producer.close();
   await auditd.stop();
-  const { logDir } = auditd.config;
+  const { logDir } = auditd;
   const holding: string[] = [];
   for (const file of readdirSync(logDir, { recursive: true, encoding: "utf8" }))
     if (statSync(join(logDir, file)).isFile() && readFileSync(join(logDir, file)).includes("Canary")) holding.push(file);

@@ -59,7 +59,7 @@ t.test("kill -9 under load loses nothing acknowledged, doubles nothing, and repe
   await Promise.all(rows.map((row) => last.append(row).then((ref) => checkSame(row.pseq, ref))));
   await last.close();
   t.equal(await auditd.stop(), 0);
-  const leaves = await readLeaves(auditd.config.logDir);
+  const leaves = await readLeaves(auditd.logDir);
   const mine = leaves.map((leaf, index) => ({ leaf, index })).filter(({ leaf }) => leaf.prod === "coordinator-record");
   t.same(
     mine.map(({ leaf }) => leaf.pseq),
@@ -85,7 +85,7 @@ t.test("an acknowledgement that the log does not bear out is logged as lost, and
   await producer.close();
   await (await connect()).close();
   await auditd.stop();
-  const lost = (await readLeaves(auditd.config.logDir)).filter(({ type }) => type === "audit.lost");
+  const lost = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.lost");
   t.match(lost, [{ object: { id: "coordinator-record" }, detail: { index: 500, leaf_sha256: forged.leafHash } }]);
   t.equal(lost.length, 1, "once, however often it is presented");
 });

@@ -20,7 +20,7 @@ async function auditdOnSmallDisk(t: Test) {
   mount("-t", "tmpfs", "-o", `size=${24 * MIB}`, "tmpfs", disk);
   t.teardown(() => spawnSync("/usr/bin/umount", [disk]));
   const auditd = new AuditdFixture(root, {
-    logDir: join(disk, "log"),
+    auditDir: join(disk, "audit"),
     ballastBytes: 4 * MIB,
     ballastStepBytes: 2 * MIB,
     segmentBytes: 2 * MIB,
@@ -38,7 +38,7 @@ t.test(
     const { auditd, disk, mount } = await auditdOnSmallDisk(t);
     await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     await producer.requested(jobSubmit());
-    while (readdirSync(join(disk, "log/ballast")).length < 2) await sleep(100);
+    while (readdirSync(join(disk, "audit/ballast")).length < 2) await sleep(100);
     const acknowledged: LeafRef[] = [];
     const failures: unknown[] = [];
     let sawRefusalOfNewWork = false;
@@ -66,7 +66,7 @@ t.test(
     t.match(await producer.fact(keyList()), { index: Number }, "with room it goes on");
     await producer.close();
     t.equal(await auditd.stop(), 0);
-    const leaves = await readLeaves(auditd.config.logDir);
+    const leaves = await readLeaves(auditd.logDir);
     t.ok(
       acknowledged.every(({ index }) => leaves[index]?.type === "key.list"),
       `${acknowledged.length} acknowledged events are there`,
@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     const { auditd, disk } = await auditdOnSmallDisk(t);
     await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
-    const ballast = () => readdirSync(join(disk, "log/ballast")).filter((name) => name.endsWith(".zero")).length;
+    const ballast = () => readdirSync(join(disk, "audit/ballast")).filter((name) => name.endsWith(".zero")).length;
     while (ballast() < 2) await sleep(100);
     const filler = join(disk, "filler");
     t.throws(() => writeFileSync(filler, Buffer.alloc(24 * MIB)), { code: "ENOSPC" });
@@ -101,7 +101,7 @@ t.test(
     t.match(await producer.requested(jobSubmit()), { index: Number }, "new work again");
     await producer.close();
     t.equal(await auditd.stop(), 0);
-    const told = (await readLeaves(auditd.config.logDir)).filter(({ type }) => type === "audit.disk");
+    const told = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.disk");
     t.same(
       told.map(({ detail }) => detail?.["draining"]),
       [true, false],
@@ -119,8 +119,8 @@ t.test("does not listen where others could knock", async (t) => {
 
 t.test("a configuration that is wrong names its key", async (t) => {
   for (const [changes, message] of [
-    [{ origin: "Box Audit" }, /\/origin/],
-    [{ logDir: "log" }, /\/logDir/],
+    [{ originPrefix: "Box Audit" }, /\/originPrefix/],
+    [{ auditDir: "log" }, /\/auditDir/],
     [{ producers: [] }, /\/producers/],
     [{ segmentBytes: 5 }, /\/segmentBytes/],
     [{ colour: "blue" }, /\/colour is not known/],

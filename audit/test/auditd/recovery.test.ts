@@ -20,7 +20,7 @@ const refusesToStart = (t: Test, auditd: AuditdFixture, what: RegExp, message: s
 
 t.test("does not start on a log that is damaged, and names the leaf", async (t) => {
   const auditd = await stoppedLog(t);
-  const { logDir } = auditd.config;
+  const { logDir } = auditd;
   const damages: [string, RegExp, (path: string) => void][] = [
     ["checkpoint", /checkpoint/, (path) => rmSync(path)],
     ["checkpoint", /not signed by this log's key/, (path) => rewrite(path, (bytes) => flip(bytes, bytes.indexOf("\n") + 1))],
@@ -53,8 +53,8 @@ t.test("does not start on a log that is damaged, and names the leaf", async (t) 
 
 t.test("reads every leaf again when its short cut is missing or damaged, and stops at one that is not its tile's", async (t) => {
   const auditd = await stoppedLog(t);
-  const ledger = join(auditd.config.logDir, "ledger");
-  const first = join(auditd.config.logDir, "tile/entries/000");
+  const ledger = join(auditd.logDir, "ledger");
+  const first = join(auditd.logDir, "tile/entries/000");
   rewrite(ledger, (bytes) => flip(bytes, 100));
   await auditd.start();
   await auditd.stop();
@@ -70,7 +70,7 @@ t.test("reads every leaf again when its short cut is missing or damaged, and sto
 
 t.test("cuts an incomplete last batch and says so in the log", async (t) => {
   const auditd = await stoppedLog(t, "SIGKILL");
-  const folder = join(auditd.config.logDir, "wal");
+  const folder = join(auditd.logDir, "wal");
   const segment = join(folder, readdirSync(folder).sort().at(-1)!);
   const bytes = readFileSync(segment);
   const last = bytes.lastIndexOf("RTW1");
@@ -80,7 +80,7 @@ t.test("cuts an incomplete last batch and says so in the log", async (t) => {
   writeFileSync(segment, bytes);
   await auditd.start();
   await auditd.stop();
-  const leaves = await readLeaves(auditd.config.logDir);
+  const leaves = await readLeaves(auditd.logDir);
   t.match(
     leaves.filter(({ type }) => type === "audit.wal.cut"),
     [{ detail: { index: Number, bytes: 60 } }],
@@ -89,10 +89,11 @@ t.test("cuts an incomplete last batch and says so in the log", async (t) => {
 
 t.test("a log is made by init alone, once, with a key that nobody else can read", async (t) => {
   const auditd = await stoppedLog(t);
-  const { keyFile, logDir, policyFile } = auditd.config;
+  const { keyFile, logDir } = auditd;
+  const { policyFile } = auditd.config;
   t.equal(statSync(keyFile).mode & 0o777, 0o400);
   t.equal(statSync(policyFile).mode & 0o777, 0o444);
-  t.match(readFileSync(policyFile, "utf8"), /^log box\.audit\.acme\/2026\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\nquorum none\n$/);
+  t.match(readFileSync(policyFile, "utf8"), /^log box\.audit\.acme\/20[0-9]{2}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}\nquorum none\n$/);
   t.match(auditd.init(), { created: false }, "safe to repeat");
   rmSync(join(logDir, "disclosures"), { recursive: true, force: true });
   chmodSync(keyFile, 0o440);
@@ -102,6 +103,16 @@ t.test("a log is made by init alone, once, with a key that nobody else can read"
   t.throws(() => auditd.init(), /its key .* is gone/);
   rmSync(logDir, { recursive: true });
   await refusesToStart(t, auditd, /ConfigError|log\.key/, "no key, no start");
+});
+
+t.test("a log is made on its day alone: a disk that was wiped begins no new one", async (t) => {
+  const wiped = await stoppedLog(t);
+  rmSync(wiped.logDir, { recursive: true });
+  t.throws(() => wiped.init(), /is gone; it holds the log/);
+  rmSync(wiped.config.auditDir, { recursive: true });
+  const later = new AuditdFixture(wiped.root, { inception: "2026-01-31" });
+  t.throws(() => later.init(), /one is made on 2026-01-31 alone/);
+  await refusesToStart(t, later, /made only by `init`/, "nothing there");
 });
 
 t.test("one log has one writer", async (t) => {
@@ -117,7 +128,7 @@ t.test("stops at once when the segment that it writes is removed", async (t) => 
   const auditd = await startedAuditd(t);
   await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   await producer.fact(keyList());
-  const folder = join(auditd.config.logDir, "wal");
+  const folder = join(auditd.logDir, "wal");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
   await producer.fact(keyList()).catch(() => {});
   t.equal(await auditd.ended(5_000), 1);
@@ -127,7 +138,7 @@ t.test("stops at once when the segment that it writes is removed", async (t) => 
 
 t.test("a log that was put back to an older state is found by the acknowledgement that a producer kept", async (t) => {
   const auditd = await startedAuditd(t);
-  const { logDir } = auditd.config;
+  const { logDir } = auditd;
   const older = join(auditd.root, "older");
   await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   await producer.covered((await producer.fact(keyList())).index);
@@ -148,7 +159,7 @@ t.test("a log that was put back to an older state is found by the acknowledgemen
 
 t.test("files of a later state are never overwritten", async (t) => {
   const auditd = await startedAuditd(t, { checkpointMs: 10 });
-  const checkpoint = join(auditd.config.logDir, "checkpoint");
+  const checkpoint = join(auditd.logDir, "checkpoint");
   const older = readFileSync(checkpoint);
   await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   for (let n = 0; n < 5; n++) await producer.covered((await producer.fact(keyList())).index);
@@ -156,7 +167,7 @@ t.test("files of a later state are never overwritten", async (t) => {
   await auditd.stop("SIGKILL");
   rmSync(checkpoint);
   writeFileSync(checkpoint, older);
-  const folder = join(auditd.config.logDir, "wal");
+  const folder = join(auditd.logDir, "wal");
   const names = readdirSync(folder);
   for (const name of names) rmSync(join(folder, name));
   await refusesToStart(t, auditd, /the write-ahead log is missing/, "no segment at all");

@@ -43,7 +43,7 @@ async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFix
   await producer.close();
   await auditd.stop();
   const file = join(auditd.root, "export.tar");
-  await exportLog({ logDir: auditd.config.logDir, file });
+  await exportLog({ logDir: auditd.logDir, file });
   return { auditd, file, policySha256 };
 }
 
@@ -76,7 +76,7 @@ t.test("a sound export passes under the host's Node, and any flipped bit does no
   t.match(run("--help").stdout, /What this does not prove/);
 
   const content = readFileSync(file);
-  await exportLog({ logDir: auditd.config.logDir, file: join(auditd.root, "again.tar") });
+  await exportLog({ logDir: auditd.logDir, file: join(auditd.root, "again.tar") });
   t.ok(readFileSync(join(auditd.root, "again.tar")).equals(content), "the same checkpoint gives the same bytes");
   const damaged = join(auditd.root, "damaged.tar");
   for (const { name, at, index } of everyKindOfByte(content)) {

@@ -19,12 +19,14 @@ export type AuditdFixture = AsyncDisposable & {
 /** The real auditd as its own process, with the coordinator's two sockets under `dir` (which must be short: 107 bytes a socket). */
 export async function startAuditd(dir: string): Promise<AuditdFixture> {
   mkdirSync(join(dir, "s"), { recursive: true, mode: 0o750 });
+  mkdirSync(join(dir, "keys"), { recursive: true, mode: 0o700 });
   const gateSocket = join(dir, "s", "gate");
   const recordSocket = join(dir, "s", "record");
   const config: AuditdConfig = {
-    origin: "test.audit.test/2026",
-    logDir: join(dir, "log"),
-    keyFile: join(dir, "key.pem"),
+    originPrefix: "test.audit.test",
+    inception: new Date().toISOString().slice(0, 10),
+    auditDir: join(dir, "audit"),
+    keysDir: join(dir, "keys"),
     policyFile: join(dir, "policy"),
     producers: [
       { name: "coordinator-gate", family: "coordinator", socket: gateSocket, gid: null },

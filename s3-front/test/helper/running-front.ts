@@ -213,7 +213,7 @@ export class RunningFront implements AsyncDisposable {
       ({ size } = await reader.status());
     }
     await reader.covered(size - 1);
-    const leaves = await readLeaves(this.auditd.config.logDir);
+    const leaves = await readLeaves(this.auditd.logDir);
     // Its own arrival is a leaf as well.
     return leaves.filter(({ type, object }) => type !== "audit.producer.start" || object.id !== READER);
   }

@@ -1,0 +1,35 @@
+/** What belongs to one shard, by the configuration. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { currentSlug, shardFolder } from "../log/shards.ts";
+
+export type ShardFiles = {
+  slug: string;
+  origin: string;
+  logDir: string;
+  /** Ed25519 */
+  keyFile: string;
+};
+
+export function shardFiles({ originPrefix, auditDir, keysDir }: AuditdConfig, slug: string): ShardFiles {
+  return {
+    slug,
+    origin: `${originPrefix}/${slug}`,
+    logDir: shardFolder(auditDir, slug),
+    keyFile: join(keysDir, `${slug}.ed25519.pem`),
+  };
+}
+
+/** The shard that is written; null before there is a log. @throws LogDamagedError when the pointer is none */
+export async function currentShard(config: AuditdConfig): Promise<ShardFiles | null> {
+  const slug = await currentSlug(config.auditDir);
+  return slug === null ? null : shardFiles(config, slug);
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
