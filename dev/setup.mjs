@@ -109,16 +109,6 @@ function installNodeModules() {
   writeFileSync(stamp, digest);
 }
 
-/** The host's own Node: the offline verifier must run under it, not under the pinned one. */
-function hostNode() {
-  const own = join(root, "node_modules");
-  for (const dir of (process.env.PATH ?? "").split(delimiter)) {
-    const candidate = join(dir, "node");
-    if (!dir.startsWith(own) && !dir.includes("node_modules") && existsSync(candidate)) return candidate;
-  }
-  return process.execPath;
-}
-
 checkHost();
 const aptDownloadMs = installPackages();
 installNodeModules();
@@ -131,7 +121,6 @@ if (script) {
   const env = {
     ...process.env,
     PATH: `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`,
-    RT_HOST_NODE: hostNode(),
     RT_SETUP_MS: String(Date.now() - startedAt),
     RT_SETUP_DOWNLOAD_MS: String(aptDownloadMs),
   };

@@ -8,18 +8,17 @@ export type Verdicts = Record<string, string>;
 
 /**
  * Exports the log and lets the verifier read nothing but that export and the policy that was written at first boot.
- * The verifier is the bundle's copy, run by the host's own Node: an auditor has neither our runtime nor our host.
+ * The verifier is the bundle's copy. Node 24 or later checks both signatures; the host's own may be older.
  */
 export async function verifyAudit(appliance: LocalAppliance, work: string, bundle: string): Promise<Verdicts> {
   const file = join(work, "audit.tar");
   rmSync(file, { force: true });
   await appliance.command(["audit", "export", "--out", file]);
-  const node = process.env["RT_HOST_NODE"] ?? process.execPath;
   const verifier = join(appliance.root, "current", "app", "sov-verify.mjs");
   const args = [verifier, "--policy", join(appliance.root, "data", "audit.policy"), "--json", file];
   let output: string;
   try {
-    output = await runChild(node, args, { cwd: bundle });
+    output = await runChild(process.execPath, args, { cwd: bundle });
   } catch (error) {
     // The exit code is a bit mask of failed verdicts; the report on standard output says which.
     if (!(error instanceof CommandFailedError) || error.output === "") throw error;

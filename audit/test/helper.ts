@@ -51,7 +51,7 @@ export class AuditdFixture {
     writeFileSync(this.configFile, JSON.stringify(this.config));
   }
 
-  init(): { origin: string; verifierKey: string; policySha256: string; created: boolean } {
+  init(): { origin: string; verifierKeys: string[]; policySha256: string; created: boolean } {
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "init", "--config", this.configFile], {
       encoding: "utf8",
     });
@@ -108,6 +108,7 @@ export class AuditdFixture {
     return join(this.config.auditDir, this.config.inception.slice(0, 4));
   }
 
+  /** Of the shard that a new log begins with. */
   get keyFile(): string {
     return join(this.config.keysDir, `${this.config.inception.slice(0, 4)}.ed25519.pem`);
   }

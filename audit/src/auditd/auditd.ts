@@ -5,8 +5,8 @@ import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import type { LogStatus } from "../wire/frames.ts";
-import { loadSigner } from "./config.ts";
 import { DiskGuard } from "./disk-guard.ts";
+import { loadSigners } from "./log-keys.ts";
 import { OpenShard } from "./open-shard.ts";
 import { isAnswered, ProducerPort } from "./producer-port.ts";
 import { currentShard } from "./shard-files.ts";
@@ -88,7 +88,7 @@ export class Auditd implements AsyncDisposable {
     if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
     this.#shard = await OpenShard.open(files, {
       config: this.#config,
-      signer: await loadSigner(files),
+      signers: await loadSigners(files),
       withRoom: (write) => this.#guard.withRoom(write),
       log: this.#log,
       onCheckpoint: () => this.#checkDiskSoon(),

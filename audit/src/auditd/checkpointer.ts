@@ -3,8 +3,9 @@
  * Order: files durable → files' root compared with the root in memory (TreeWriter) → signature → checkpoint durable → the rest.
  */
 import { join } from "node:path";
+import { signCheckpoint } from "../log/checkpoint.ts";
 import { replaceFile, type WithRoom } from "../log/durable-file.ts";
-import { type NoteSigner, signCheckpoint } from "../log/signed-note.ts";
+import type { NoteSigner } from "../log/note-key.ts";
 import type { TreeWriter } from "../log/tree-writer.ts";
 
 export type DurableLeaf = { leaf: Buffer; leafHash: Buffer };
@@ -12,7 +13,8 @@ export type DurableLeaf = { leaf: Buffer; leafHash: Buffer };
 type Parts = {
   logDir: string;
   tree: TreeWriter;
-  signer: NoteSigner;
+  origin: string;
+  signers: readonly NoteSigner[];
   withRoom: WithRoom;
   checkpointMs: number;
   /** Leaves that are durable in the write-ahead log, from `index` on. */
@@ -78,11 +80,11 @@ export class Checkpointer {
   }
 
   async #sign(): Promise<void> {
-    const { logDir, tree, signer, withRoom, durableFrom, onCovered } = this.#parts;
+    const { logDir, tree, origin, signers, withRoom, durableFrom, onCovered } = this.#parts;
     const leaves = durableFrom(this.#size);
     if (leaves.length === 0) return;
     const removeReplaced = await tree.grow(leaves);
-    const note = signCheckpoint({ origin: signer.name, size: tree.size, root: tree.root() }, signer);
+    const note = signCheckpoint({ origin, size: tree.size, root: tree.root() }, signers);
     await withRoom(() => replaceFile(join(logDir, "checkpoint"), note, 0o440));
     this.#size = tree.size;
     const [covered, waiting] = partition(this.#waiters, ({ index }) => index < this.#size);

@@ -1,10 +1,7 @@
-import { createPrivateKey } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { Compile } from "typebox/compile";
 import { Default } from "typebox/value";
-import { type NoteSigner, noteSigner } from "../log/signed-note.ts";
-import type { ShardFiles } from "./shard-files.ts";
 
 /** The configuration, or the key, is not what it must be; auditd does not start. */
 export class ConfigError extends Error {
@@ -35,16 +32,4 @@ export async function loadConfig(file: string): Promise<AuditdConfig> {
   if (config.producers.some(({ name }) => name === "auditd"))
     throw new ConfigError(`${file}: /producers: "auditd" is its own name`);
   return config;
-}
-
-/** @throws {@link ConfigError} when the key is missing, open to others, or not Ed25519 */
-export async function loadSigner({ keyFile, origin }: ShardFiles): Promise<NoteSigner> {
-  try {
-    if (((await stat(keyFile)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
-    const key = createPrivateKey(await readFile(keyFile));
-    if (key.asymmetricKeyType !== "ed25519") throw new Error("is no Ed25519 key");
-    return noteSigner(origin, key);
-  } catch (error) {
-    throw new ConfigError(`${keyFile}: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
-import type { NoteSigner } from "../log/signed-note.ts";
+import type { NoteSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
 import type { LeafRef } from "../wire/frames.ts";
 import { AuditLog } from "./audit-log.ts";
@@ -23,7 +23,7 @@ const SAVE_LEDGER_EVERY = 16_384;
 
 type Surroundings = {
   config: AuditdConfig;
-  signer: NoteSigner;
+  signers: readonly NoteSigner[];
   withRoom: WithRoom;
   log: Logger;
   /** A checkpoint was made: under load the disk fills faster than the clock asks. */
@@ -58,11 +58,11 @@ export class OpenShard implements AsyncDisposable {
 
   /** Recovers the shard and signs what its write-ahead log held. @throws LogDamagedError */
   static async open(files: ShardFiles, around: Surroundings): Promise<OpenShard> {
-    const { config, signer, withRoom, log, onFatal } = around;
+    const { config, signers, withRoom, log, onFatal } = around;
     const { segmentBytes, checkpointMs, producers } = config;
     const { logDir, origin } = files;
     const families = new Map(producers.map(({ name, family }) => [name, family]));
-    const { tree, ledger, wal: found } = await recover(logDir, signer, families, withRoom);
+    const { tree, ledger, wal: found } = await recover(logDir, origin, signers, families, withRoom);
     const boot = crypto.randomUUID();
     const previous = ledger.sequence(AUDITD);
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
@@ -82,7 +82,8 @@ export class OpenShard implements AsyncDisposable {
       new Checkpointer({
         logDir,
         tree,
-        signer,
+        origin,
+        signers,
         withRoom,
         checkpointMs,
         durableFrom: (index) => shard.auditLog.durableFrom(index),

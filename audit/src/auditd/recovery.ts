@@ -3,10 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../event/leaf.ts";
+import { openCheckpoint } from "../log/checkpoint.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
-import { type NoteSigner, openCheckpoint } from "../log/signed-note.ts";
+import type { NoteSigner } from "../log/note-key.ts";
 import { TILE_WIDTH } from "../log/tile-layout.ts";
 import { checkEntries, TreeWriter } from "../log/tree-writer.ts";
 import { readWal, type WalContent } from "../log/wal-recovery.ts";
@@ -20,20 +21,21 @@ export type Recovered = { tree: TreeWriter; ledger: Ledger; wal: WalContent };
  */
 export async function recover(
   logDir: string,
-  signer: NoteSigner,
+  origin: string,
+  signers: readonly NoteSigner[],
   families: ReadonlyMap<string, string>,
   withRoom: WithRoom,
 ): Promise<Recovered> {
   const note = await readFile(join(logDir, "checkpoint"), "utf8").catch((error: unknown) => {
     throw new LogDamagedError(0, `the checkpoint can't be read (${String(error)}); a log is made only by \`init\``);
   });
-  const checkpoint = openCheckpoint(note, signer);
-  if (checkpoint === null) throw new LogDamagedError(0, "the checkpoint is not signed by this log's key");
+  const checkpoint = openCheckpoint(note, signers);
+  if (checkpoint === null) throw new LogDamagedError(0, "the checkpoint is not signed by both keys of this log");
   const wal = await readWal(join(logDir, "wal"), checkpoint.size);
   const tree = await TreeWriter.open(logDir, checkpoint.size, withRoom);
   if (!tree.root().equals(checkpoint.root))
     throw new LogDamagedError(0, `the tiles do not give the root of the checkpoint of ${checkpoint.size} leaves`);
-  const ledger = await rebuildLedger(logDir, signer.name, checkpoint.size, families);
+  const ledger = await rebuildLedger(logDir, origin, checkpoint.size, families);
   for (const [at, leaf] of wal.leaves.entries()) apply(ledger, leaf, checkpoint.size + at);
   return { tree, ledger, wal };
 }

@@ -8,8 +8,7 @@ export type ShardFiles = {
   slug: string;
   origin: string;
   logDir: string;
-  /** Ed25519 */
-  keyFile: string;
+  keyFiles: { ed25519: string; mlDsa44: string };
 };
 
 export function shardFiles({ originPrefix, auditDir, keysDir }: AuditdConfig, slug: string): ShardFiles {
@@ -17,7 +16,7 @@ export function shardFiles({ originPrefix, auditDir, keysDir }: AuditdConfig, sl
     slug,
     origin: `${originPrefix}/${slug}`,
     logDir: shardFolder(auditDir, slug),
-    keyFile: join(keysDir, `${slug}.ed25519.pem`),
+    keyFiles: { ed25519: join(keysDir, `${slug}.ed25519.pem`), mlDsa44: join(keysDir, `${slug}.ml-dsa-44.pem`) },
   };
 }
 

@@ -1,47 +1,49 @@
-/** C2SP signed-note with Ed25519 keys (type 0x01), and the checkpoint (C2SP tlog-checkpoint) as its text. */
-import { createHash, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+/** C2SP signed notes: a text, a blank line, and lines of signatures. */
+import type { NoteKey } from "./note-key.ts";
 
-const ED25519_TYPE = 0x01;
-const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+export type SignatureLine = { name: string /** 4 bytes */; keyId: Buffer; signature: Buffer };
+export type SignedNote = { /** With its last newline. */ text: string; signatures: SignatureLine[] };
 
-export type NoteSigner = { name: string; keyId: Buffer; publicKey: Buffer; privateKey: KeyObject };
-export type Checkpoint = { origin: string; size: number; root: Buffer };
+/** An ML-DSA-44 line has 3,300 bytes, and there may be many witnesses. */
+export const MAX_NOTE_BYTES = 65_536;
+const MAX_SIGNATURES = 16;
+const LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 
-/** Key id = SHA-256(name ‖ 0x0A ‖ 0x01 ‖ public key)[:4]. */
-export function noteSigner(name: string, privateKey: KeyObject): NoteSigner {
-  const publicKey = createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-32);
-  const keyId = createHash("sha256")
-    .update(`${name}\n`)
-    .update(Buffer.from([ED25519_TYPE]))
-    .update(publicKey)
-    .digest()
-    .subarray(0, 4);
-  return { name, keyId, publicKey, privateKey };
+/** Null for what is no signed note within the limits. */
+export function parseNote(note: string): SignedNote | null {
+  if (Buffer.byteLength(note) > MAX_NOTE_BYTES || !note.isWellFormed()) return null;
+  // oxlint-disable-next-line no-control-regex -- control characters are what a note must not have
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(note)) return null;
+  const blank = note.lastIndexOf("\n\n");
+  if (blank === -1 || !note.endsWith("\n")) return null;
+  const signatures = parseSignatureLines(note.slice(blank + 2));
+  return signatures === null || signatures.length === 0 ? null : { text: note.slice(0, blank + 1), signatures };
 }
 
-/** `name+hex(key id)+base64(0x01 ‖ public key)`: what an auditor is handed. */
-export function verifierKey({ name, keyId, publicKey }: NoteSigner): string {
-  return `${name}+${keyId.toString("hex")}+${Buffer.concat([Buffer.from([ED25519_TYPE]), publicKey]).toString("base64")}`;
+/** Lines as a witness answers them; null when one is none, or there are too many. */
+export function parseSignatureLines(text: string): SignatureLine[] | null {
+  if (text !== "" && !text.endsWith("\n")) return null;
+  const lines = text.split("\n").slice(0, -1);
+  if (lines.length > MAX_SIGNATURES) return null;
+  const signatures: SignatureLine[] = [];
+  for (const line of lines) {
+    const [, name, encoded = ""] = LINE.exec(line) ?? [];
+    const bytes = Buffer.from(encoded, "base64");
+    if (name === undefined || bytes.length < 5 || bytes.toString("base64") !== encoded) return null;
+    signatures.push({ name, keyId: bytes.subarray(0, 4), signature: bytes.subarray(4) });
+  }
+  return signatures;
 }
 
-export function signCheckpoint(checkpoint: Checkpoint, signer: NoteSigner): string {
-  const text = checkpointText(checkpoint);
-  const signature = sign(null, Buffer.from(text, "utf8"), signer.privateKey);
-  return `${text}\n— ${signer.name} ${Buffer.concat([signer.keyId, signature]).toString("base64")}\n`;
+export function formatSignatureLine({ name, keyId, signature }: SignatureLine): string {
+  return `— ${name} ${Buffer.concat([keyId, signature]).toString("base64")}\n`;
 }
 
-/** Reads a checkpoint that this very signer made; null for anything else. */
-export function openCheckpoint(note: string, signer: NoteSigner): Checkpoint | null {
-  const match = /^([^\n]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n\n— ([^ \n]+) ([A-Za-z0-9+/]+=*)\n$/.exec(note);
-  if (match === null) return null;
-  const [, origin, size, root, name, line] = match as unknown as [string, string, string, string, string, string];
-  const checkpoint = { origin, size: Number(size), root: Buffer.from(root, "base64") };
-  const signature = Buffer.from(line, "base64");
-  if (name !== signer.name || origin !== signer.name || !signature.subarray(0, 4).equals(signer.keyId)) return null;
-  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, signer.publicKey]), format: "der", type: "spki" });
-  return verify(null, Buffer.from(checkpointText(checkpoint), "utf8"), key, signature.subarray(4)) ? checkpoint : null;
+export function formatNote({ text, signatures }: SignedNote): string {
+  return `${text}\n${signatures.map(formatSignatureLine).join("")}`;
 }
 
-function checkpointText({ origin, size, root }: Checkpoint): string {
-  return `${origin}\n${size}\n${root.toString("base64")}\n`;
+/** Name and id identify a key; its signature must then verify. */
+export function isLineOf({ name, keyId }: SignatureLine, key: NoteKey): boolean {
+  return name === key.name && keyId.equals(key.keyId);
 }

@@ -1,5 +1,5 @@
 /** C2SP signed-note, tlog-checkpoint and tlog-policy, as far as this release checks them. Input is hostile. */
-import { createPublicKey, verify } from "node:crypto";
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { sha256 } from "./sha256.ts";
 
 /** The input can't be what it says it is; nothing can be said about it. */
@@ -12,6 +12,7 @@ const MAX_SIGNATURES = 64;
 const MAX_POLICY_ITEMS = 32;
 const MAX_NAME_BYTES = 255;
 const ED25519 = 0x01;
+const ML_DSA_44 = 0x06;
 
 export type Checkpoint = { origin: string; size: number; root: Buffer };
 export type Signature = { name: string; keyId: string; signature: Buffer };
@@ -105,17 +106,51 @@ function parseVerifierKey(text: string): LogKey {
     .subarray(0, 4)
     .toString("hex");
   const type = bytes[0] ?? 0;
-  if (type === ED25519 && (computed !== keyId || bytes.length !== 33))
+  const length = type === ED25519 ? 33 : type === ML_DSA_44 ? 1_313 : null;
+  if (length !== null && (computed !== keyId || bytes.length !== length))
     throw new Refused("the policy has a key whose hash is not its own");
   return { name, keyId, type, publicKey: bytes.subarray(1) };
 }
 
-/** Null for a kind of key that this release can't check. */
-export function isSignedBy({ text }: SignedCheckpoint, { signature }: Signature, key: LogKey): boolean | null {
-  if (key.type !== ED25519) return null;
-  const spki = Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), key.publicKey]);
-  const publicKey = createPublicKey({ key: spki, format: "der", type: "spki" });
-  return signature.length === 64 && verify(null, Buffer.from(text, "utf8"), publicKey, signature);
+/** Null for a kind of key that this release, or this runtime, can't check. */
+export function isSignedBy(checkpoint: SignedCheckpoint, { signature }: Signature, key: LogKey): boolean | null {
+  if (key.type === ED25519) {
+    const publicKey = publicKeyOf("302a300506032b6570032100", key);
+    return (
+      publicKey !== null && signature.length === 64 && verify(null, Buffer.from(checkpoint.text, "utf8"), publicKey, signature)
+    );
+  }
+  if (key.type !== ML_DSA_44) return null;
+  const publicKey = publicKeyOf("30820532300b06096086480165030403110382052100", key);
+  if (publicKey === null) return null;
+  return (
+    signature.length === 8 + 2_420 &&
+    verify(null, timedMessage(checkpoint, key.name, signature), publicKey, signature.subarray(8))
+  );
+}
+
+/** Null when the runtime does not know the algorithm: ML-DSA came with Node 24. */
+function publicKeyOf(spkiPrefix: string, { publicKey }: LogKey): KeyObject | null {
+  try {
+    return createPublicKey({ key: Buffer.concat([Buffer.from(spkiPrefix, "hex"), publicKey]), format: "der", type: "spki" });
+  } catch {
+    return null;
+  }
+}
+
+/** `cosigned_message` of tlog-cosignature: label, signer, time, origin, from 0 to the size, root. */
+function timedMessage({ origin, size, root }: SignedCheckpoint, signer: string, signature: Buffer): Buffer {
+  const named = (text: string): Buffer => Buffer.concat([Buffer.of(Buffer.byteLength(text)), Buffer.from(text, "utf8")]);
+  const sizes = Buffer.alloc(16);
+  sizes.writeBigUInt64BE(BigInt(size), 8);
+  return Buffer.concat([
+    Buffer.from("subtree/v1\n\0", "latin1"),
+    named(signer),
+    signature.subarray(0, 8),
+    named(origin),
+    sizes,
+    root,
+  ]);
 }
 
 function decodeText(bytes: Buffer, what: string): string {

@@ -4,7 +4,8 @@ import t from "tap";
 import { ustarMember } from "../../src/export/ustar.ts";
 import { encodeEntries } from "../../src/log/entry-bundle.ts";
 import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
-import { noteSigner, signCheckpoint, verifierKey } from "../../src/log/signed-note.ts";
+import { signCheckpoint } from "../../src/log/checkpoint.ts";
+import { KEY_TYPE, noteSigner, verifierKey } from "../../src/log/note-key.ts";
 import { composeEvent } from "../../src/producer/producer.ts";
 import { parseCheckpoint, parsePolicy } from "../../src/verifier/note.ts";
 import { escapeText, renderText } from "../../src/verifier/output.ts";
@@ -13,7 +14,9 @@ import { type Report, verify } from "../../src/verifier/verify.ts";
 import { keyList } from "../helper.ts";
 
 const ORIGIN = "box.audit.acme/2026";
-const signer = noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey);
+const newKey = (name: string) => noteSigner(name, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey);
+const newMlDsaKey = (name: string) => noteSigner(name, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey);
+const signer = newKey(ORIGIN);
 const POLICY = Buffer.from(`log ${verifierKey(signer)}\nquorum none\n`);
 
 /** A leaf as auditd makes it, with changes that auditd would refuse. */
@@ -26,13 +29,15 @@ function leaf(pseq: number, changes: Record<string, unknown> = {}): Buffer {
 /** An export of these leaves, soundly signed: only the leaves can be wrong. */
 function signedExport(leaves: readonly Buffer[]): Buffer {
   const frontier = new Frontier();
-  const hashes = leaves.map(hashLeaf);
-  for (const hash of hashes) frontier.append(hash);
-  const note = signCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, signer);
+  for (const one of leaves) frontier.append(hashLeaf(one));
+  return exportOf(signCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, [signer]), leaves);
+}
+
+function exportOf(note: string, leaves: readonly Buffer[]): Buffer {
   return Buffer.concat([
     ustarMember("checkpoint", Buffer.from(note)),
     ustarMember(`tile/entries/000.p/${leaves.length}`, encodeEntries(leaves)),
-    ustarMember(`tile/0/000.p/${leaves.length}`, Buffer.concat(hashes)),
+    ustarMember(`tile/0/000.p/${leaves.length}`, Buffer.concat(leaves.map(hashLeaf))),
     Buffer.alloc(1_024),
   ]);
 }
@@ -98,8 +103,8 @@ t.test("no change of any byte passes, and none brings the verifier down", async 
 
 t.test("keys come from the policy alone", async (t) => {
   const bytes = signedExport([leaf(1)]);
-  const stranger = noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey);
-  const other = noteSigner("other.audit.acme/2026", generateKeyPairSync("ed25519").privateKey);
+  const stranger = newKey(ORIGIN);
+  const other = newKey("other.audit.acme/2026");
   const policyOf = (...keys: string[]) => Buffer.from(`${keys.map((key) => `log ${key}\n`).join("")}quorum none\n`);
   t.match((await judge(bytes, policyOf(verifierKey(stranger)))).verdicts.SIGNATURE, {
     verdict: "FAIL",
@@ -124,6 +129,29 @@ t.test("keys come from the policy alone", async (t) => {
   t.equal(exitCode(alone.verdicts, false, []), 65);
 });
 
+t.test("an ML-DSA-44 key that the policy lists must have signed as well, over this very size, root and time", async (t) => {
+  const mlDsa = newMlDsaKey(ORIGIN);
+  const only = leaf(1);
+  const checkpoint = { origin: ORIGIN, size: 1, root: hashLeaf(only) };
+  const policy = Buffer.from(`log ${verifierKey(signer)}\nlog ${verifierKey(mlDsa)}\nquorum none\n`);
+  const verdictOf = async (note: string) => (await judge(exportOf(note, [only]), policy)).verdicts.SIGNATURE;
+  const note = signCheckpoint(checkpoint, [signer, mlDsa], 1_800_000_000_000);
+  t.match(await verdictOf(note), { verdict: "PASS" });
+  t.match(await verdictOf(signCheckpoint(checkpoint, [signer])), { verdict: "FAIL", reason: /lacks the signature/ });
+  const lines = note.split("\n");
+  const signature = Buffer.from(lines[5]!.split(" ")[2]!, "base64");
+  for (const at of [4, 11, 12, signature.length - 1]) {
+    const flipped = Buffer.from(signature);
+    flipped[at]! ^= 1;
+    const line = `— ${ORIGIN} ${flipped.toString("base64")}`;
+    t.match(
+      await verdictOf([...lines.slice(0, 5), line, ""].join("\n")),
+      { verdict: "FAIL", reason: /does not verify/ },
+      `byte ${at}`,
+    );
+  }
+});
+
 t.test("refuses policies and checkpoints that the formats do not allow", async (t) => {
   const key = verifierKey(signer);
   for (const [what, text] of [
@@ -137,17 +165,14 @@ t.test("refuses policies and checkpoints that the formats do not allow", async (
     ["witness named none", `witness none ${key}\nquorum none\n`],
     ["unknown member", `log ${key}\ngroup g any w\nquorum none\n`],
     ["control character", `log ${key}\u0007\nquorum none\n`],
-    [
-      "33 logs",
-      `${Array.from({ length: 33 }, () => `log ${verifierKey(noteSigner(ORIGIN, generateKeyPairSync("ed25519").privateKey))}\n`).join("")}quorum none\n`,
-    ],
+    ["33 logs", `${Array.from({ length: 33 }, () => `log ${verifierKey(newKey(ORIGIN))}\n`).join("")}quorum none\n`],
   ] as const)
     t.throws(() => parsePolicy(Buffer.from(text)), { name: "Refused" }, what);
   t.match(parsePolicy(Buffer.from(`# comment\n\n\tlog  ${key}  https://x \n witness w1 ${key}\ngroup g all w1\nquorum g\n`)), {
     logs: [{ name: ORIGIN }],
     quorum: "g",
   });
-  const note = signCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, signer);
+  const note = signCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, [signer]);
   t.match(parseCheckpoint(Buffer.from(note)), { origin: ORIGIN, size: 5, signatures: [{ name: ORIGIN }] });
   for (const [what, text] of [
     ["leading zero", note.replace("\n5\n", "\n05\n")],
