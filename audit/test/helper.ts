@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,13 +20,15 @@ export class AuditdFixture {
   readonly root: string;
   readonly config: AuditdConfig;
   readonly configFile: string;
+  /** What its clock shows, as milliseconds since the epoch when the process starts; null: the true time. */
+  clockMs: number | null = null;
   #child: ChildProcess | null = null;
   #output = "";
 
   constructor(root: string, changes: Partial<AuditdConfig> = {}) {
     this.root = root;
     mkdirSync(join(root, "run"), { recursive: true });
-    mkdirSync(join(root, "keys"), { recursive: true, mode: 0o700 });
+    for (const folder of ["keys", "control"]) mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
     chmodSync(join(root, "run"), 0o750);
     this.config = {
       originPrefix: "box.audit.acme",
@@ -39,6 +42,9 @@ export class AuditdFixture {
         socket: join(root, "run", `${name}.sock`),
         gid: null,
       })),
+      controlSocket: join(root, "control", "sock"),
+      clockSyncedFile: null,
+      learnMs: 5_000,
       segmentBytes: 2_097_152,
       ballastBytes: 0,
       ballastStepBytes: 1_048_576,
@@ -52,16 +58,22 @@ export class AuditdFixture {
   }
 
   init(): { origin: string; verifierKeys: string[]; policySha256: string; created: boolean } {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, "init", "--config", this.configFile], {
-      encoding: "utf8",
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...this.#clock(), MAIN, "init", "--config", this.configFile],
+      {
+        encoding: "utf8",
+      },
+    );
     if (status !== 0) throw new Error(`init: ${stderr}`);
     return JSON.parse(stdout);
   }
 
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...this.#clock(), MAIN, "--config", this.configFile], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     this.#output = "";
     const listening = Promise.withResolvers<void>();
@@ -73,6 +85,26 @@ export class AuditdFixture {
     child.stderr.on("data", take);
     child.on("close", (code) => listening.reject(new Error(`auditd ended with ${code}: ${this.#output}`)));
     await listening.promise;
+  }
+
+  #clock(): string[] {
+    if (this.clockMs === null) return [];
+    const program = `const True = Date;
+const aheadMs = ${this.clockMs} - True.now();
+globalThis.Date = class extends True {
+  constructor(...parts) { if (parts.length === 0) super(True.now() + aheadMs); else super(...parts); }
+  static now() { return True.now() + aheadMs; }
+};`;
+    return ["--import", `data:text/javascript,${encodeURIComponent(program)}`];
+  }
+
+  /** Asks on the operator's socket. */
+  async control(request: object): Promise<Record<string, unknown>> {
+    const socket = connect(this.config.controlSocket!);
+    socket.end(`${JSON.stringify(request)}\n`);
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    return JSON.parse(text);
   }
 
   get output(): string {
@@ -105,7 +137,16 @@ export class AuditdFixture {
 
   /** Folder of the shard that a new log begins with. */
   get logDir(): string {
-    return join(this.config.auditDir, this.config.inception.slice(0, 4));
+    return this.shardDir(this.config.inception.slice(0, 4));
+  }
+
+  shardDir(slug: string): string {
+    return join(this.config.auditDir, slug);
+  }
+
+  /** The shard that is written. */
+  get currentSlug(): string {
+    return readFileSync(join(this.config.auditDir, "current"), "utf8").trim();
   }
 
   /** Of the shard that a new log begins with. */

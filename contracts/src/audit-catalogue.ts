@@ -501,6 +501,8 @@ export const EVENT_CATALOGUE = {
         /** The most that the witness, an exporter or a producer had seen of the previous one; above `prev_size` entries were lost. */
         seen_size: Count,
         seen_root: Type.Union([Sha256Hex, Type.Null()]),
+        /** The coordinator's highest generation so far. */
+        generation: Count,
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
       },
       closed,
@@ -519,7 +521,18 @@ export const EVENT_CATALOGUE = {
   "audit.op.carried": fact(
     "log",
     "An operation of the previous shard that was open when it closed; its outcome stands in this one.",
-    Type.Object({ origin: Origin, index: Count, type: Code, prod: ProducerName }, closed),
+    Type.Object(
+      {
+        origin: Origin,
+        index: Count,
+        leaf_sha256: Sha256Hex,
+        type: Code,
+        prod: ProducerName,
+        requested_at: Instant,
+        logged_at: Instant,
+      },
+      closed,
+    ),
   ),
   "audit.witness.lag": fact(
     "log",

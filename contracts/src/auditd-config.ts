@@ -36,6 +36,12 @@ export const AuditdConfig = Type.Object(
       ),
       { minItems: 1, maxItems: 64 },
     ),
+    /** JSON lines of the operator: open a shard after a restore, vouch for the clock. Its folder is rt-audit's alone; null: none. */
+    controlSocket: Type.Union([Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }), Type.Null()]),
+    /** There while the clock is synchronized, as systemd-timesyncd keeps one; null: only an officer vouches for it. */
+    clockSyncedFile: Type.Union([Path, Type.Null()]),
+    /** How long a start waits for what `audit-out` has seen of the log, before it signs. @default 5000 */
+    learnMs: Type.Integer({ minimum: 0, maximum: 60_000, default: 5_000 }),
     /** Preallocated write-ahead segment. @default 16 MiB */
     segmentBytes: Type.Integer({ minimum: 2_097_152, maximum: 1_073_741_824, default: 16_777_216 }),
     /** Space held back for audit, sign-in, export and repair; 0 where the log has a file system of its own. */

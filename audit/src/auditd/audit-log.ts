@@ -13,15 +13,17 @@ import { type Disclosure, MAX_EVENT_DEPTH } from "@resontech/contracts/audit-eve
 import { commitmentsOf, type Refusal } from "../decisions/event-rules.ts";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
+import type { OwnDraft } from "../decisions/restate.ts";
 import { canonicalMembers } from "../event/canonical-json.ts";
 import { composeEvent } from "../event/compose-event.ts";
-import { leafText, parseLeaf, sentText } from "../event/leaf.ts";
+import { leafText, sentText } from "../event/leaf.ts";
+import { LeafReader } from "../log/leaf-reader.ts";
 import type { LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
-import { TILE_WIDTH } from "../log/tile-layout.ts";
 import type { Wal } from "../log/wal.ts";
 import type { LeafRef } from "../wire/frames.ts";
 import type { DurableLeaf } from "./checkpointer.ts";
+import { findEvent, type SearchedShard } from "./find-event.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 const MAX_BATCH_BYTES = 1_048_576;
@@ -64,24 +66,28 @@ type Parts = {
   wal: Wal;
   sidecar: Sidecar;
   reader: LogReader;
+  /** The shard before this one: what was acknowledged there is not taken twice. */
+  previous: SearchedShard | null;
   onDurable: () => void;
   onFatal: (error: unknown) => void;
 };
 
 export class AuditLog {
   readonly #parts: Parts;
+  readonly #reader: LeafReader;
   readonly #refusedDigests = new Set<string>();
   /** Every leaf that no durable checkpoint covers, by index from `#tailStart`. */
   #tail: Entry[] = [];
   #tailStart: number;
   #durableSize: number;
   #committing: Promise<void> | null = null;
+  #isEnded = false;
   #pseq = 0;
   #batches = 0;
-  #lastBundle: { bundle: number; entries: Buffer[] } | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#reader = new LeafReader(parts.reader);
     this.#tailStart = parts.checkpointSize;
     this.#tail = parts.replayed.map((leaf, at) => ({
       index: parts.checkpointSize + at,
@@ -123,6 +129,7 @@ export class AuditLog {
 
   /** Judges what a producer sent in its life `boot`, and answers once that is durable. */
   submit(prod: string, boot: string, eventBytes: Buffer, disclosureBytes: Buffer, answer: Answer): void {
+    if (this.#isEnded) return;
     const outcome = readBytes(eventBytes);
     const { claim } = outcome;
     const sequence = this.ledger.sequence(prod);
@@ -155,10 +162,10 @@ export class AuditLog {
   }
 
   /** Writes an event of auditd's own; resolves once durable. */
-  record<T extends EventType>(draft: Pick<EventDraft<T>, "type" | "object" | "detail">): Promise<LeafRef> {
+  record<T extends EventType>(draft: OwnDraft<T>): Promise<LeafRef> {
     this.#pseq += 1;
     const composed = composeEvent(
-      { ...draft, phase: "fact", op: crypto.randomUUID(), actor: { sub: AUDITD, kind: "system" } },
+      { op: crypto.randomUUID(), ...draft, phase: "fact", actor: { sub: AUDITD, kind: "system" } },
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
     const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };
@@ -166,25 +173,22 @@ export class AuditLog {
     return new Promise((resolve) => entry.whenDurable.push(() => resolve(refOf(entry))));
   }
 
+  /** The last leaf; what is submitted after it is not heard. Durable after {@link flush}. */
+  end<T extends EventType>(draft: OwnDraft<T>): void {
+    this.record(draft).catch(this.#parts.onFatal);
+    this.#isEnded = true;
+  }
+
   /** The leaf at `index`, which must be below {@link nextIndex}. */
   async readLeaf(index: number): Promise<DurableLeaf> {
     if (index >= this.#tailStart) return this.#tail[index - this.#tailStart]!;
-    const leaf = (await this.#readBundle(Math.floor(index / TILE_WIDTH)))[index % TILE_WIDTH]!;
+    const leaf = await this.#reader.read(index, this.#tailStart);
     return { leaf, leafHash: hashLeaf(leaf) };
   }
 
   /** Waits until everything taken is durable. */
   async flush(): Promise<void> {
     while (this.#committing !== null) await this.#committing;
-  }
-
-  /** The last full bundle read is kept: a search goes through its entries one by one. */
-  async #readBundle(bundle: number): Promise<Buffer[]> {
-    if (this.#lastBundle?.bundle === bundle) return this.#lastBundle.entries;
-    const width = Math.min(TILE_WIDTH, this.#tailStart - bundle * TILE_WIDTH);
-    const entries = await this.#parts.reader.readEntries(bundle, width);
-    if (width === TILE_WIDTH) this.#lastBundle = { bundle, entries };
-    return entries;
   }
 
   #take(prod: string, event: object, members: [string, string][], disclosures: readonly Disclosure[]): Entry {
@@ -245,12 +249,13 @@ export class AuditLog {
 
   /** The same bytes again get the same index; other bytes under a used number are refused. */
   async #answerRepeat(prod: string, boot: string, pseq: number, claim: Claim, bytes: Buffer, answer: Answer): Promise<void> {
-    const found = await this.#find(prod, boot, pseq);
+    const { previous } = this.#parts;
+    const found = (await findEvent(this, prod, boot, pseq)) ?? (previous && (await this.#inPrevious(previous, prod, boot, pseq)));
     if (found === null) {
       this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number was passed over" }, false, answer);
       return;
     }
-    const { index, leaf, leafHash, event } = found;
+    const { index, leaf, leafHash, event, isDurable } = { isDurable: false, ...found };
     const settle = (): void => {
       if (event.prod === prod && sentText(leaf) === bytes.toString("utf8"))
         answer.durable(pseq, { index, leafHash: leafHash.toString("hex") });
@@ -258,26 +263,18 @@ export class AuditLog {
         answer.refused(pseq, { reason: String(event.detail["reason"]), message: "refused before" }, false);
       else this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number has other bytes" }, false, answer);
     };
-    if (index < this.#durableSize) settle();
+    if (isDurable || index < this.#durableSize) settle();
     else this.#tail[index - this.#tailStart]!.whenDurable.push(settle);
   }
 
-  async #find(prod: string, boot: string, pseq: number): Promise<(DurableLeaf & { index: number; event: AuditEvent }) | null> {
-    const start = this.ledger.sequence(prod)?.locate(pseq);
-    if (start == null) return null;
-    for (let index = start.index; index < this.nextIndex; index++) {
-      const { leaf, leafHash } = await this.readLeaf(index);
-      const event = parseLeaf(leaf);
-      const { detail } = event;
-      if (event.prod === prod && event.boot === boot && event.pseq === pseq) return { index, leaf, leafHash, event };
-      const isRefusal = event.prod === AUDITD && event.type === "audit.rejected" && event.object.id === prod;
-      if (isRefusal && detail?.["taken"] === true && detail["boot"] === boot && detail["pseq"] === pseq)
-        return { index, leaf, leafHash, event };
-    }
-    return null;
+  /** What the shard before this one holds is durable. */
+  async #inPrevious(previous: SearchedShard, prod: string, boot: string, pseq: number) {
+    const found = await findEvent(previous, prod, boot, pseq);
+    return found === null ? null : { ...found, isDurable: true };
   }
 
   #refuse(prod: string, claim: Claim, bytes: Buffer, refusal: Refusal, taken: boolean, answer: Answer): void {
+    if (this.#isEnded) return;
     const digest = sha256(bytes);
     const refused = (): void => answer.refused(claim.pseq, refusal, !taken);
     if (!taken && this.#refusedDigests.has(`${prod} ${digest}`)) return refused();

@@ -1,19 +1,42 @@
-/** Puts auditd together: recovery first, then the writer, then the sockets. */
+/**
+ * Puts auditd together: recovery first, then what others have seen of the log, then the writer and its producers.
+ *
+ * recovered ── nobody saw more ──► OPEN ── new year ──► the next shard ──► OPEN
+ *     └─────── somebody saw more ──► ROLLED BACK ── two people open a shard ──► OPEN
+ *
+ * While it is rolled back nothing is signed and nothing taken: a second tree would grow under one origin.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
+import type { Beginning } from "../decisions/restate.ts";
+import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
+import { verifierKey } from "../log/note-key.ts";
+import { setCurrentSlug } from "../log/shards.ts";
 import type { LogStatus } from "../wire/frames.ts";
+import { ControlPort, ControlRefused, type ControlRequest } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
-import { loadSigners } from "./log-keys.ts";
-import { OpenShard } from "./open-shard.ts";
+import { destroyKeys, loadSigners } from "./log-keys.ts";
+import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
+import { OpenShard, type Surroundings } from "./open-shard.ts";
+import { PastShard } from "./past-shard.ts";
 import { isAnswered, ProducerPort } from "./producer-port.ts";
-import { currentShard } from "./shard-files.ts";
+import type { ProducerSession } from "./producer-session.ts";
+import { recover, type Recovered } from "./recovery.ts";
+import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
 
 const DISK_CHECK_MS = 5_000;
 const CLOCK_CHECK_MS = 1_000;
 const CLOCK_STEP_MS = 1_000;
+const SHARD_CHECK_MS = 60_000;
+/** As `audit-out` calls what a witness told it. */
+const WITNESS = "witness";
+/** The producer that knows what exporters and witnesses have seen. */
+const OUTWARD = "audit-out";
 
 /** Another auditd answers on a socket of this configuration: one log has one writer. */
 class AlreadyRunningError extends Error {
@@ -25,18 +48,29 @@ class AlreadyRunningError extends Error {
   }
 }
 
+/** The current shard's files as a start found them. */
+type Found = { files: ShardFiles; recovered: Recovered; past: PastShard | null };
+
 export class Auditd implements AsyncDisposable {
   readonly #config: AuditdConfig;
   readonly #log: Logger;
   readonly #onFatal: (error: unknown) => void;
   readonly #guard: DiskGuard;
   readonly #loopLag = new EventLoopLag();
-  #shard!: OpenShard;
+  /** Null until it is open, while it is rolled back, and while the next one is begun. */
+  #shard: OpenShard | null = null;
+  #found!: Found;
+  #rolledBack: Seen | null = null;
+  #seen: Seen[] = [];
+  #learning: PromiseWithResolvers<void> | null = null;
   #ports: ProducerPort[] = [];
+  #control: ControlPort | null = null;
   #timers: NodeJS.Timeout[] = [];
+  #turning: Promise<void> | null = null;
   #checkDiskSoon: () => void = () => {};
   #diskDraining = false;
   #lossDraining = false;
+  #isClockVouched = false;
   #clockOffsetMs = Date.now() - performance.now();
 
   private constructor(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void) {
@@ -47,7 +81,7 @@ export class Auditd implements AsyncDisposable {
   }
 
   /**
-   * Recovers the log, signs what the write-ahead log held, then listens.
+   * Recovers the log, hears what others have seen of it, signs what the write-ahead log held, then serves producers.
    * @param onFatal a write, sync or comparison failed: the process must end at once, acknowledging nothing more
    * @throws LogDamagedError
    * @throws ConfigError for a key that is missing or open to others
@@ -56,19 +90,27 @@ export class Auditd implements AsyncDisposable {
   static async start(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
     const auditd = new Auditd(config, log, onFatal);
     for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
-    await auditd.#open();
+    auditd.#found = await auditd.#find();
     await auditd.#listen();
+    await auditd.#learn();
+    auditd.#rolledBack = rolledBackFrom(auditd.#foundSize, auditd.#seen) ?? (await auditd.#unvouchedRestore());
+    if (auditd.#rolledBack === null) {
+      await auditd.#takeUp();
+      auditd.#serve();
+    } else auditd.#refuseAll(auditd.#rolledBack);
     return auditd;
   }
 
   status(): LogStatus {
+    const { recovered, files } = this.#found;
     return {
-      origin: this.#shard.files.origin,
-      size: this.#shard.auditLog.durableSize,
-      checkpointSize: this.#shard.checkpointer.size,
-      batches: this.#shard.auditLog.batches,
+      origin: this.#shard?.files.origin ?? files.origin,
+      size: this.#shard?.auditLog.durableSize ?? this.#foundSize,
+      checkpointSize: this.#shard?.checkpointer.size ?? recovered.tree.size,
+      batches: this.#shard?.auditLog.batches ?? 0,
       draining: this.#diskDraining || this.#lossDraining,
-      highestGeneration: this.#shard.auditLog.ledger.highestGeneration,
+      highestGeneration: (this.#shard?.auditLog ?? recovered).ledger.highestGeneration,
+      rolledBack: this.#rolledBack === null ? null : { seenSize: this.#rolledBack.size, by: this.#rolledBack.by },
       loopLagMs: this.#loopLag.maxMs,
     };
   }
@@ -77,49 +119,151 @@ export class Auditd implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#loopLag[Symbol.dispose]();
+    await this.#control?.close();
+    await this.#turning;
     await Promise.all(this.#ports.map((port) => port.close()));
-    await this.#shard.auditLog.record({ type: "audit.stop", object: { kind: "log", id: AUDITD }, detail: {} });
-    await this.#shard[Symbol.asyncDispose]();
+    const shard = this.#shard;
+    this.#shard = null;
+    shard?.auditLog.end({ type: "audit.stop", object: { kind: "log", id: AUDITD }, detail: {} });
+    await shard?.[Symbol.asyncDispose]();
   }
 
-  async #open(): Promise<void> {
-    this.#diskDraining = (await this.#guard.check()).draining;
+  get #foundSize(): number {
+    const { tree, wal } = this.#found.recovered;
+    return tree.size + wal.leaves.length;
+  }
+
+  /** Reads the current shard, writing nothing. */
+  async #find(): Promise<Found> {
     const files = await currentShard(this.#config);
     if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
-    this.#shard = await OpenShard.open(files, {
+    const recovered = await this.#recover(files);
+    const { follows } = recovered.ledger;
+    return { files, recovered, past: follows === null ? null : await PastShard.open(this.#config, follows.origin) };
+  }
+
+  async #recover(files: ShardFiles): Promise<Recovered> {
+    const signers = await loadSigners(files);
+    return recover(files.logDir, files.origin, signers, familiesOf(this.#config), (write) => this.#guard.withRoom(write));
+  }
+
+  async #listen(): Promise<void> {
+    const shard = (): OpenShard => {
+      if (this.#shard === null) throw new Error("no session is served without a shard");
+      return this.#shard;
+    };
+    const host = {
+      get log() {
+        return shard().auditLog;
+      },
+      holds: (index: number, leafHash: string) => shard().holds(index, leafHash),
+      cover: (index: number) => shard().checkpointer.cover(index),
+      status: () => this.status(),
+      onLoss: () => this.#drainForLoss(),
+      onFatal: this.#onFatal,
+    };
+    if (this.#config.producers.some(({ name }) => name === OUTWARD)) this.#learning = Promise.withResolvers();
+    const onClaims = (prod: string, session: ProducerSession): void => {
+      this.#hear(prod, session).catch(this.#onFatal);
+    };
+    this.#ports = this.#config.producers.map((producer) => new ProducerPort(producer, host, this.#log, onClaims));
+    for (const port of this.#ports) await port.listen();
+    if (this.#config.controlSocket !== null)
+      this.#control = await ControlPort.listen(this.#config.controlSocket, (request) => this.#answerOperator(request));
+  }
+
+  /** Gives `audit-out`, where there is one, some time to say what it and the witnesses have seen. */
+  async #learn(): Promise<void> {
+    if (this.#learning === null) return;
+    const timer = setTimeout(() => this.#learning?.resolve(), this.#config.learnMs);
+    await this.#learning.promise;
+    clearTimeout(timer);
+    this.#learning = null;
+  }
+
+  /** What a producer holds counts until the log is taken up; after that its session judges it. */
+  async #hear(prod: string, session: ProducerSession): Promise<void> {
+    if (this.#shard !== null || this.#turning !== null) return;
+    const { highestAck, seen } = session.claims;
+    const { recovered, files, past } = this.#found;
+    for (const { origin, size, root, by } of seen) if (origin === files.origin) this.#seen.push({ size, root, by });
+    if (highestAck !== null) {
+      const { index, leafHash } = highestAck;
+      const { follows } = recovered.ledger;
+      const isLost = follows !== null && index >= follows.lostFrom && index < follows.lostTo;
+      if (!isLost && !(await past?.holds(index, leafHash))) this.#seen.push({ size: index + 1, root: null, by: prod });
+    }
+    if (prod === OUTWARD) this.#learning?.resolve();
+    if (this.#rolledBack !== null) {
+      this.#rolledBack = rolledBackFrom(this.#rolledBack.size, this.#seen) ?? this.#rolledBack;
+      session.refuse("log_rolled_back", "the log is older than what was seen of it");
+    }
+  }
+
+  /** Serves producers from the shard that was found, or from the one that must follow it. */
+  async #takeUp(): Promise<void> {
+    const { files, recovered, past } = this.#found;
+    this.#diskDraining = (await this.#guard.check()).draining;
+    const isNew = recovered.tree.size === 0 && recovered.wal.leaves.length === 0;
+    if (recovered.ledger.isClosed) {
+      await OpenShard.finish(files, recovered, await this.#around(files));
+      await this.#follow({ reason: "year", before: await this.#pastOf(files) });
+    } else {
+      const beginning: Beginning | null = isNew ? { reason: "first", before: null } : null;
+      this.#shard = await OpenShard.open(files, recovered, { past, beginning }, await this.#around(files));
+    }
+  }
+
+  #serve(): void {
+    this.#every(this.#config.heartbeatMs, async (shard) => {
+      await shard.heartbeat();
+    });
+    this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));
+    this.#every(CLOCK_CHECK_MS, (shard) => this.#checkClock(shard));
+    const checkShard = this.#every(SHARD_CHECK_MS, (shard) => this.#checkShard(shard));
+    for (const port of this.#ports) port.open();
+    checkShard();
+  }
+
+  /**
+   * A restore is not taken for the whole log on its own word: where no witness says what it has seen, nothing tells how much is missing.
+   */
+  async #unvouchedRestore(): Promise<Seen | null> {
+    if (!(await exists(this.#restoredMarker))) return null;
+    if (!this.#seen.some(({ by }) => by === WITNESS)) return { size: this.#foundSize, root: null, by: "restore" };
+    await rm(this.#restoredMarker);
+    return null;
+  }
+
+  /** Whoever puts the folder back from a backup leaves it there; docs/operator.md says so. */
+  get #restoredMarker(): string {
+    return join(this.#config.auditDir, "restored");
+  }
+
+  #refuseAll({ size, by }: Seen): void {
+    const message = `the log has ${this.#foundSize} leaves, and ${by} has seen ${size}: two people must open a new shard`;
+    this.#log.error({ size: this.#foundSize, seenSize: size, by }, "the log was put back to an older state; nothing is signed");
+    for (const port of this.#ports) port.hold("log_rolled_back", message);
+  }
+
+  async #around(files: ShardFiles): Promise<Surroundings> {
+    return {
       config: this.#config,
       signers: await loadSigners(files),
       withRoom: (write) => this.#guard.withRoom(write),
       log: this.#log,
       onCheckpoint: () => this.#checkDiskSoon(),
       onFatal: this.#onFatal,
-    });
-  }
-
-  async #listen(): Promise<void> {
-    const host = {
-      log: this.#shard.auditLog,
-      cover: (index: number) => this.#shard.checkpointer.cover(index),
-      status: () => this.status(),
-      onLoss: () => this.#drainForLoss(),
-      onFatal: this.#onFatal,
     };
-    this.#ports = this.#config.producers.map((producer) => new ProducerPort(producer, host, this.#log));
-    for (const port of this.#ports) await port.listen();
-    this.#every(this.#config.heartbeatMs, async () => {
-      await this.#shard.heartbeat();
-    });
-    this.#checkDiskSoon = this.#every(DISK_CHECK_MS, () => this.#checkDisk());
-    this.#every(CLOCK_CHECK_MS, () => this.#checkClock());
   }
 
-  /** Runs now and then, never twice at a time; what is returned runs it out of turn. */
-  #every(intervalMs: number, run: () => Promise<void>): () => void {
+  /** Runs now and then while a shard is open, never twice at a time; what is returned runs it out of turn. */
+  #every(intervalMs: number, run: (shard: OpenShard) => Promise<void>): () => void {
     let isRunning = false;
     const turn = (): void => {
-      if (isRunning) return;
+      if (isRunning || this.#shard === null) return;
       isRunning = true;
-      run().then(() => {
+      run(this.#shard).then(() => {
         isRunning = false;
       }, this.#onFatal);
     };
@@ -127,29 +271,122 @@ export class Auditd implements AsyncDisposable {
     return turn;
   }
 
-  async #checkDisk(): Promise<void> {
+  async #checkShard(shard: OpenShard): Promise<void> {
+    const { files, auditLog } = shard;
+    const { clockSyncedFile } = this.#config;
+    const next = shardFiles(this.#config, slugAfter(files.slug, "year"));
+    const isClockTrusted = this.#isClockVouched || (clockSyncedFile !== null && (await exists(clockSyncedFile)));
+    const isNextPrepared = auditLog.ledger.nextShard === next.origin;
+    const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
+    if (due === "prepare") {
+      const keys = (await makeShardKeys(this.#config, next)).map(verifierKey);
+      const detail = { origin: next.origin, keys };
+      await auditLog.record({ type: "audit.shard.next", object: { kind: "log", id: AUDITD }, detail });
+      this.#log.info(detail, "the next shard is prepared");
+      if (isClockTrusted) await this.#checkShard(shard);
+    } else if (due === "turn") {
+      this.#turning = this.#turn(shard, next.origin);
+      await this.#turning;
+      this.#turning = null;
+    }
+  }
+
+  /** The last leaf, the last checkpoint, then the next shard. Producers come again, and send what was not acknowledged. */
+  async #turn(shard: OpenShard, nextOrigin: string): Promise<void> {
+    this.#shard = null;
+    for (const port of this.#ports) port.hold("shard_turn", "the log goes on in the next shard");
+    const { auditLog, files } = shard;
+    auditLog.end({
+      type: "audit.shard.close",
+      object: { kind: "log", id: AUDITD },
+      detail: { next_origin: nextOrigin, open_operations: auditLog.ledger.openCount },
+    });
+    await shard[Symbol.asyncDispose]();
+    this.#isClockVouched = false;
+    await this.#follow({ reason: "year", before: await this.#pastOf(files) });
+    for (const port of this.#ports) port.open();
+  }
+
+  async #pastOf({ origin, logDir }: ShardFiles): Promise<PastShard> {
+    const past = await PastShard.open(this.#config, origin);
+    if (past === null) throw new LogDamagedError(0, `${logDir} holds no checkpoint`);
+    return past;
+  }
+
+  /** Begins the shard that follows, or finds that it is begun, and from then on writes it; the older one's keys are destroyed. */
+  async #follow(beginning: Beginning & { before: PastShard }): Promise<void> {
+    const older = shardFiles(this.#config, slugOf(beginning.before.origin));
+    const files = shardFiles(this.#config, slugAfter(older.slug, beginning.reason === "year" ? "year" : "restore"));
+    const signers = await makeShardKeys(this.#config, files);
+    const wasBegun = await isBegun(files, signers);
+    if (!wasBegun) await makeEmptyTree(this.#config, files, signers);
+    const recovered = await this.#recover(files);
+    const past = beginning.before;
+    const shard = await OpenShard.open(
+      files,
+      recovered,
+      { past, beginning: wasBegun ? null : beginning },
+      await this.#around(files),
+    );
+    await setCurrentSlug(this.#config.auditDir, files.slug);
+    await destroyKeys(older);
+    this.#shard = shard;
+    this.#log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");
+  }
+
+  async #answerOperator(request: ControlRequest): Promise<object> {
+    switch (request.verb) {
+      case "status":
+        return this.status();
+      case "clock-is-right":
+        this.#isClockVouched = true;
+        if (this.#shard !== null && this.#turning === null) await this.#checkShard(this.#shard);
+        return this.status();
+      case "open-shard": {
+        const [one, other] = request.approvers;
+        if (one === other) throw new ControlRefused("approvers_equal", "a new shard is opened by two people");
+        if (this.#rolledBack === null)
+          throw new ControlRefused("not_rolled_back", "nobody has seen more of the log than it holds, and it was not restored");
+        this.#turning ??= this.#openAfterRestore([one, other]);
+        await this.#turning;
+        this.#turning = null;
+        return this.status();
+      }
+    }
+  }
+
+  /** What the write-ahead log holds beyond the last checkpoint was never signed, and is lost with the rest. */
+  async #openAfterRestore(approvers: [string, string]): Promise<void> {
+    const { files } = this.#found;
+    for (const port of this.#ports) port.hold("shard_turn", "the log goes on in a new shard");
+    const before = await this.#pastOf(files);
+    const { size, root } = this.#rolledBack ?? { size: before.size, root: before.root };
+    await this.#follow({ reason: "restore", before, seen: { size, root }, approvers });
+    await rm(this.#restoredMarker, { force: true });
+    this.#rolledBack = null;
+    this.#serve();
+  }
+
+  async #checkDisk(shard: OpenShard): Promise<void> {
     const { freeBytes, ballastBytes, draining } = await this.#guard.check();
-    if (draining === this.#diskDraining) return;
+    // A shard that closed meanwhile takes nothing more; the next look is the next one's.
+    if (draining === this.#diskDraining || this.#shard !== shard) return;
     this.#diskDraining = draining;
     this.#announce();
     this.#log.warn({ freeBytes, ballastBytes, draining }, "disk of the log");
-    await this.#shard.auditLog.record({
+    await shard.auditLog.record({
       type: "audit.disk",
       object: { kind: "log", id: AUDITD },
       detail: { free_bytes: freeBytes, ballast_bytes: ballastBytes, draining },
     });
   }
 
-  async #checkClock(): Promise<void> {
+  async #checkClock({ auditLog }: OpenShard): Promise<void> {
     const offsetMs = Date.now() - performance.now();
     const stepMs = Math.round(offsetMs - this.#clockOffsetMs);
     this.#clockOffsetMs = offsetMs;
     if (Math.abs(stepMs) <= CLOCK_STEP_MS) return;
-    await this.#shard.auditLog.record({
-      type: "admin.clock.step",
-      object: { kind: "appliance", id: AUDITD },
-      detail: { step_ms: stepMs },
-    });
+    await auditLog.record({ type: "admin.clock.step", object: { kind: "appliance", id: AUDITD }, detail: { step_ms: stepMs } });
   }
 
   #drainForLoss(): void {

@@ -30,6 +30,7 @@ export class Checkpointer {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | null = null;
   #size: number;
+  #isHeld = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -41,8 +42,18 @@ export class Checkpointer {
     return this.#size;
   }
 
+  /** Signs nothing until {@link release}. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+  }
+
   /** There are durable leaves that no checkpoint covers. */
   note(): void {
+    if (this.#isHeld) return;
     if (this.#waiters.length > 0) this.#start();
     else this.#timer ??= setTimeout(() => this.#start(), this.#parts.checkpointMs);
   }

@@ -1,7 +1,8 @@
 /** The two keys that sign a shard: Ed25519 for every reader there is, ML-DSA-44 for those to come. Both are the shard's own. */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
-import { replaceFile } from "../log/durable-file.ts";
+import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { replaceFile, syncFolder } from "../log/durable-file.ts";
 import { KEY_TYPE, type NoteSigner, noteSigner } from "../log/note-key.ts";
 import { ConfigError } from "./config.ts";
 import { exists, type ShardFiles } from "./shard-files.ts";
@@ -42,4 +43,22 @@ export async function loadSigners({ keyFiles, origin }: ShardFiles): Promise<Not
       }
     }),
   );
+}
+
+/** Destroys the private keys of a shard that nothing is signed for again: overwritten, then removed. Safe to repeat. */
+export async function destroyKeys({ keyFiles }: ShardFiles): Promise<void> {
+  for (const { kind } of KINDS) {
+    const file = keyFiles[kind];
+    if (!(await exists(file))) continue;
+    await chmod(file, 0o600);
+    const handle = await open(file, "r+");
+    try {
+      await handle.write(Buffer.alloc((await handle.stat()).size), 0);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await unlink(file);
+    await syncFolder(dirname(file));
+  }
 }

@@ -1,27 +1,29 @@
 /**
- * The shard that is written: one tree under one origin, with its write-ahead log, sidecar and ledger. Opening it recovers it from its files;
- * whoever opens it says what its first leaves in this life are.
+ * The shard that is written: one tree under one origin, with its write-ahead log, sidecar and ledger.
  */
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
+import { type Beginning, firstLeaves } from "../decisions/restate.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
+import type { WalContent } from "../log/wal-recovery.ts";
 import type { LeafRef } from "../wire/frames.ts";
 import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
-import { recover } from "./recovery.ts";
+import type { PastShard } from "./past-shard.ts";
+import type { Recovered } from "./recovery.ts";
 import type { ShardFiles } from "./shard-files.ts";
 import { Sidecar } from "./sidecar.ts";
 
 /** Leaves after which the ledger is saved again, so that a start reads at most about as many. */
 const SAVE_LEDGER_EVERY = 16_384;
 
-type Surroundings = {
+export type Surroundings = {
   config: AuditdConfig;
   signers: readonly NoteSigner[];
   withRoom: WithRoom;
@@ -32,10 +34,14 @@ type Surroundings = {
   onFatal: (error: unknown) => void;
 };
 
+/** The shard before this one, and what this one says first where it is new. */
+export type History = { past: PastShard | null; beginning: Beginning | null };
+
 export class OpenShard implements AsyncDisposable {
   readonly auditLog: AuditLog;
   readonly checkpointer: Checkpointer;
   readonly files: ShardFiles;
+  readonly past: PastShard | null;
   readonly #around: Surroundings;
   readonly #wal: Wal;
   readonly #sidecar: Sidecar;
@@ -45,29 +51,65 @@ export class OpenShard implements AsyncDisposable {
   private constructor(
     files: ShardFiles,
     around: Surroundings,
+    past: PastShard | null,
     wal: Wal,
     sidecar: Sidecar,
     make: (shard: OpenShard) => [AuditLog, Checkpointer],
   ) {
     this.files = files;
+    this.past = past;
     this.#around = around;
     this.#wal = wal;
     this.#sidecar = sidecar;
     [this.auditLog, this.checkpointer] = make(this);
   }
 
-  /** Recovers the shard and signs what its write-ahead log held. @throws LogDamagedError */
-  static async open(files: ShardFiles, around: Surroundings): Promise<OpenShard> {
-    const { config, signers, withRoom, log, onFatal } = around;
-    const { segmentBytes, checkpointMs, producers } = config;
-    const { logDir, origin } = files;
-    const families = new Map(producers.map(({ name, family }) => [name, family]));
-    const { tree, ledger, wal: found } = await recover(logDir, origin, signers, families, withRoom);
+  /** Goes on with a shard as it was found, or begins one, and signs. @throws LogDamagedError */
+  static async open(files: ShardFiles, recovered: Recovered, history: History, around: Surroundings): Promise<OpenShard> {
+    const { ledger, wal: found } = recovered;
+    const { beginning } = history;
     const boot = crypto.randomUUID();
-    const previous = ledger.sequence(AUDITD);
+    const own = (beginning?.before ?? { ledger }).ledger.sequence(AUDITD);
+    const shard = await OpenShard.#build(files, recovered, history.past, boot, around);
+    const { auditLog, checkpointer } = shard;
+    // A checkpoint of a shard that is being begun covers all that it says first: a start that finds none begins anew.
+    if (beginning !== null) checkpointer.hold();
+    for (const draft of beginning === null ? [] : firstLeaves(beginning)) void auditLog.record(draft);
+    await auditLog.record({
+      type: "audit.producer.start",
+      object: { kind: "producer", id: AUDITD },
+      detail: { boot, first_pseq: 1, prev_boot: own?.boot ?? null, prev_pseq: own?.lastPseq ?? 0 },
+    });
+    if (found.cut !== null) {
+      around.log.warn(found.cut, "an incomplete last batch was cut from the write-ahead log");
+      await auditLog.record({ type: "audit.wal.cut", object: { kind: "log", id: AUDITD }, detail: found.cut });
+    }
+    const { index } = await shard.heartbeat();
+    checkpointer.release();
+    await shard.#sign(index, found);
+    around.log.info({ origin: files.origin, size: checkpointer.size, replayed: found.leaves.length }, "log taken up");
+    return shard;
+  }
+
+  /** Signs what the write-ahead log of a closed shard still holds, and adds nothing to it. */
+  static async finish(files: ShardFiles, recovered: Recovered, around: Surroundings): Promise<void> {
+    await using shard = await OpenShard.#build(files, recovered, null, crypto.randomUUID(), around);
+    await shard.#sign(shard.auditLog.nextIndex - 1, recovered.wal);
+  }
+
+  static async #build(
+    files: ShardFiles,
+    { tree, ledger, wal: found }: Recovered,
+    past: PastShard | null,
+    boot: string,
+    around: Surroundings,
+  ): Promise<OpenShard> {
+    const { config, signers, withRoom, onFatal } = around;
+    const { segmentBytes, checkpointMs } = config;
+    const { logDir, origin } = files;
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
     const sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
-    const shard = new OpenShard(files, around, wal, sidecar, (shard) => [
+    return new OpenShard(files, around, past, wal, sidecar, (shard) => [
       new AuditLog({
         boot,
         checkpointSize: tree.size,
@@ -76,13 +118,14 @@ export class OpenShard implements AsyncDisposable {
         wal,
         sidecar,
         reader: new LogReader(logDir),
+        previous: past,
         onDurable: () => shard.checkpointer.note(),
         onFatal,
       }),
       new Checkpointer({
         logDir,
-        tree,
         origin,
+        tree,
         signers,
         withRoom,
         checkpointMs,
@@ -91,21 +134,19 @@ export class OpenShard implements AsyncDisposable {
         onFatal,
       }),
     ]);
-    await shard.auditLog.record({
-      type: "audit.producer.start",
-      object: { kind: "producer", id: AUDITD },
-      detail: { boot, first_pseq: 1, prev_boot: previous?.boot ?? null, prev_pseq: previous?.lastPseq ?? 0 },
-    });
-    if (found.cut !== null) {
-      log.warn(found.cut, "an incomplete last batch was cut from the write-ahead log");
-      await shard.auditLog.record({ type: "audit.wal.cut", object: { kind: "log", id: AUDITD }, detail: found.cut });
-    }
-    const { index } = await shard.heartbeat();
-    const covered = await shard.checkpointer.cover(index);
-    // Everything that the old segments held is under a durable checkpoint now.
-    await removeSegments(join(logDir, "wal"), found.segments);
-    log.info({ origin, size: covered, replayed: found.leaves.length }, "log taken up");
-    return shard;
+  }
+
+  /** Covers the leaf at `index`; then everything that the old segments held is under a durable checkpoint. */
+  async #sign(index: number, found: WalContent): Promise<void> {
+    await this.checkpointer.cover(index);
+    await removeSegments(join(this.files.logDir, "wal"), found.segments);
+  }
+
+  /** Whether this very leaf is durable here or in the shard before. */
+  async holds(index: number, leafHash: string): Promise<boolean> {
+    const isHere =
+      index < this.auditLog.durableSize && (await this.auditLog.readLeaf(index)).leafHash.toString("hex") === leafHash;
+    return isHere || ((await this.past?.holds(index, leafHash)) ?? false);
   }
 
   heartbeat(): Promise<LeafRef> {

@@ -8,7 +8,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
-import { encodeJsonFrame, FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from "../wire/frames.ts";
+import { FrameReader, MAX_PRODUCER_FRAME_BYTES } from "../wire/frames.ts";
 import { ProducerSession, type SessionHost } from "./producer-session.ts";
 
 type ProducerConfig = AuditdConfig["producers"][number];
@@ -28,14 +28,23 @@ export async function isAnswered(path: string): Promise<boolean> {
 export class ProducerPort {
   readonly #config: ProducerConfig;
   readonly #host: SessionHost;
+  readonly #onClaims: (prod: string, session: ProducerSession) => void;
   readonly #log: Logger;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ProducerSession>();
+  #isOpen = false;
   #current: ProducerSession | null = null;
   #waiting: ProducerSession[] = [];
 
-  constructor(config: ProducerConfig, host: SessionHost, log: Logger) {
+  /** @param onClaims a session said what it holds of the log, before it is served */
+  constructor(
+    config: ProducerConfig,
+    host: SessionHost,
+    log: Logger,
+    onClaims: (prod: string, session: ProducerSession) => void,
+  ) {
     this.#config = config;
+    this.#onClaims = onClaims;
     this.#host = host;
     this.#log = log.child({ producer: config.name });
     this.#server = createServer((socket) => this.#accept(socket));
@@ -59,18 +68,27 @@ export class ProducerPort {
     this.#current?.announce(draining);
   }
 
+  /** Serves those who wait, and who comes. */
+  open(): void {
+    this.#isOpen = true;
+    this.#beginNext();
+  }
+
+  /** Ends what is under way; who comes waits until {@link open}. */
+  hold(reason: string, message: string): void {
+    this.#isOpen = false;
+    for (const session of this.#sessions) session.refuse(reason, message);
+  }
+
   async close(): Promise<void> {
-    for (const socket of this.#sockets) {
-      socket.write(encodeJsonFrame(FRAME.goodbye, { reason: "stopping", message: "auditd stops" }));
-      socket.destroySoon();
-    }
+    this.hold("stopping", "auditd stops");
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #accept(socket: Socket): void {
     const reader = new FrameReader(MAX_PRODUCER_FRAME_BYTES);
     const session = new ProducerSession(this.#config.name, socket, this.#host, () => this.#claim(session));
-    this.#sockets.add(socket);
+    this.#sessions.add(session);
     socket.on("data", (chunk: Buffer) => {
       try {
         for (const { kind, payload } of reader.push(chunk)) session.receive(kind, payload);
@@ -81,14 +99,15 @@ export class ProducerPort {
     });
     socket.on("error", (error) => this.#log.info({ err: error }, "connection failed"));
     socket.on("close", () => {
-      this.#sockets.delete(socket);
+      this.#sessions.delete(session);
       this.#ended(session);
     });
   }
 
   /** A session that has said hello wants to speak. */
   #claim(session: ProducerSession): void {
-    if (this.#current !== null && this.#current.boot !== session.boot) {
+    this.#onClaims(this.#config.name, session);
+    if (!this.#isOpen || (this.#current !== null && this.#current.boot !== session.boot)) {
       this.#waiting.push(session);
       return;
     }
@@ -100,6 +119,10 @@ export class ProducerPort {
     this.#waiting = this.#waiting.filter((other) => other !== session);
     if (this.#current !== session) return;
     this.#current = null;
+    if (this.#isOpen) this.#beginNext();
+  }
+
+  #beginNext(): void {
     const next = this.#waiting.shift();
     if (next !== undefined) this.#begin(next);
   }

@@ -7,8 +7,10 @@ import {
   encodeJsonFrame,
   FRAME,
   type FrameKind,
+  type LeafRef,
   type LogStatus,
   type RefusalFrame,
+  type SeenTree,
   splitAppend,
   type Welcome,
 } from "../wire/frames.ts";
@@ -25,6 +27,15 @@ const HelloSchema = Type.Object(
     boot: Boot,
     firstPseq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     highestAck: Type.Optional(Type.Object({ index: SafeCount, leafHash: Sha256Hex }, closed)),
+    seen: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { origin: Type.String({ maxLength: 255 }), size: SafeCount, root: Sha256Hex, by: Type.Enum(["reader", "witness"]) },
+          closed,
+        ),
+        { maxItems: 64 },
+      ),
+    ),
   },
   closed,
 );
@@ -38,13 +49,17 @@ const isQuery = Compile(QuerySchema);
 
 /** What a session needs of auditd. */
 export type SessionHost = {
-  log: AuditLog;
+  readonly log: AuditLog;
+  /** Whether this very leaf is durable, here or in the shard before. */
+  holds: (index: number, leafHash: string) => Promise<boolean>;
   cover: (index: number) => Promise<number>;
   status: () => LogStatus;
   /** A producer holds an acknowledgement that the log does not bear out: from now on, drain. */
   onLoss: () => void;
   onFatal: (error: unknown) => void;
 };
+
+export type Claims = { highestAck: LeafRef | null; seen: readonly SeenTree[] };
 
 /** One connection: hello, then events and queries. */
 export class ProducerSession {
@@ -66,6 +81,16 @@ export class ProducerSession {
 
   get boot(): string {
     return this.#hello?.boot ?? "";
+  }
+
+  /** What the producer holds of the log. */
+  get claims(): Claims {
+    return { highestAck: this.#hello?.highestAck ?? null, seen: this.#hello?.seen ?? [] };
+  }
+
+  /** auditd does not serve it now. */
+  refuse(reason: string, message: string): void {
+    this.#goodbye(reason, message);
   }
 
   /** @throws for what no producer of ours sends; the connection must then be dropped */
@@ -113,16 +138,18 @@ export class ProducerSession {
   }
 
   async #judgeHighestAck(index: number, leafHash: string): Promise<void> {
-    const { log, onLoss } = this.#host;
-    const isHeld = index < log.durableSize && (await log.readLeaf(index)).leafHash.toString("hex") === leafHash;
-    if (isHeld) return;
+    const { log, holds, onLoss } = this.#host;
+    if (await holds(index, leafHash)) return;
     if (!log.ledger.knowsLoss(this.#prod, index, leafHash))
       await log.record({
         type: "audit.lost",
         object: { kind: "producer", id: this.#prod },
         detail: { index, leaf_sha256: leafHash, size: log.durableSize },
       });
-    onLoss();
+    const { follows } = log.ledger;
+    // What a restore cost, two people have taken note of.
+    const isKnown = follows !== null && index >= follows.lostFrom && index < follows.lostTo;
+    if (!isKnown) onLoss();
   }
 
   #append(payload: Buffer): void {
@@ -174,6 +201,8 @@ export class ProducerSession {
   }
 
   #goodbye(reason: string, message: string): void {
+    // What it still sends is not heard.
+    this.#isWelcome = false;
     this.#send(FRAME.goodbye, { reason, message });
     this.#socket.destroySoon();
   }

@@ -40,7 +40,8 @@ export async function recover(
   return { tree, ledger, wal };
 }
 
-async function rebuildLedger(
+/** The ledger of a tree of `size` leaves, from what was saved of it and the leaves since. @throws LogDamagedError */
+export async function rebuildLedger(
   logDir: string,
   origin: string,
   size: number,

@@ -26,6 +26,11 @@ export async function currentShard(config: AuditdConfig): Promise<ShardFiles | n
   return slug === null ? null : shardFiles(config, slug);
 }
 
+/** Family of each producer: its members close each other's operations. */
+export function familiesOf({ producers }: AuditdConfig): ReadonlyMap<string, string> {
+  return new Map(producers.map(({ name, family }) => [name, family]));
+}
+
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

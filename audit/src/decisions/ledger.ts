@@ -13,7 +13,17 @@ import { type ProducerSnapshot, Sequence } from "./sequence.ts";
 export const AUDITD = "auditd";
 const MAX_CLOSED_REMEMBERED = 65_536;
 
-type Opened = { type: EventType; prod: string; family: string; index: number; leafHash: string; t: string; tLog: string };
+/** An operation that was requested; index and leaf hash are those of its request, in the shard in which it was made. */
+export type Opened = {
+  type: EventType;
+  prod: string;
+  family: string;
+  index: number;
+  leafHash: string;
+  t: string;
+  tLog: string /** Null: this shard. */;
+  origin: string | null;
+};
 
 export type LedgerSnapshot = {
   tLogMs: number;
@@ -21,7 +31,13 @@ export type LedgerSnapshot = {
   producers: ProducerSnapshot[];
   open: [op: string, opened: Opened][];
   losses: string[];
+  nextShard: string | null;
+  isClosed: boolean;
+  follows: Follows | null;
 };
+
+/** The shard before this one, and what of it was lost where it was put back to an older state. */
+export type Follows = { origin: string; lostFrom: number; lostTo: number };
 
 export class Ledger {
   readonly #families: ReadonlyMap<string, string>;
@@ -32,6 +48,9 @@ export class Ledger {
   readonly #losses = new Set<string>();
   #tLogMs = 0;
   #highestGeneration = 0;
+  #nextShard: string | null = null;
+  #isClosed = false;
+  #follows: Follows | null = null;
 
   /** @param families family of each producer: its members close each other's operations */
   constructor(families: ReadonlyMap<string, string>, snapshot?: LedgerSnapshot) {
@@ -42,6 +61,9 @@ export class Ledger {
     for (const producer of snapshot.producers) this.#sequences.set(producer.name, new Sequence(producer));
     for (const [op, opened] of snapshot.open) this.#open.set(op, opened);
     for (const loss of snapshot.losses) this.#losses.add(loss);
+    this.#nextShard = snapshot.nextShard;
+    this.#isClosed = snapshot.isClosed;
+    this.#follows = snapshot.follows;
   }
 
   snapshot(): LedgerSnapshot {
@@ -51,11 +73,33 @@ export class Ledger {
       producers: [...this.#sequences.values()].map((sequence) => sequence.snapshot()),
       open: [...this.#open],
       losses: [...this.#losses],
+      nextShard: this.#nextShard,
+      isClosed: this.#isClosed,
+      follows: this.#follows,
     };
   }
 
   get highestGeneration(): number {
     return this.#highestGeneration;
+  }
+
+  /** Origin of the shard that is prepared to follow this one. */
+  get nextShard(): string | null {
+    return this.#nextShard;
+  }
+
+  get follows(): Follows | null {
+    return this.#follows;
+  }
+
+  /** The shard's last leaf is written: nothing follows in it. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Operations without an outcome, of all producers, oldest first. */
+  get open(): ReadonlyMap<string, Readonly<Opened>> {
+    return this.#open;
   }
 
   get openCount(): number {
@@ -119,8 +163,17 @@ export class Ledger {
       this.#losses.add(`${event.object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
       this.#sequences.get(event.object.id)?.allowGap();
     }
-    if (event.type === "admin.coordinator.start")
+    if (event.type === "admin.coordinator.start" || event.type === "audit.shard.open")
       this.#highestGeneration = Math.max(this.#highestGeneration, Number(detail["generation"]));
+    if (event.type === "audit.shard.open" && typeof detail["prev_origin"] === "string")
+      this.#follows = {
+        origin: detail["prev_origin"],
+        lostFrom: Number(detail["prev_size"]),
+        lostTo: Number(detail["seen_size"]),
+      };
+    if (event.type === "audit.shard.next") this.#nextShard = String(detail["origin"]);
+    if (event.type === "audit.shard.close") this.#isClosed = true;
+    if (event.type === "audit.op.carried") this.#carry(event.op, detail);
     this.#sequences.get(event.prod)?.advance(event.pseq, index);
     this.#applyOperation(event, index, leafHash);
   }
@@ -133,9 +186,24 @@ export class Ledger {
     else known.startBoot(boot, firstPseq);
   }
 
+  #carry(op: string, detail: Record<string, unknown>): void {
+    const prod = String(detail["prod"]);
+    this.#open.set(op, {
+      type: detail["type"] as EventType,
+      prod,
+      family: this.#family(prod),
+      index: Number(detail["index"]),
+      leafHash: String(detail["leaf_sha256"]),
+      origin: String(detail["origin"]),
+      t: String(detail["requested_at"]),
+      tLog: String(detail["logged_at"]),
+    });
+  }
+
   #applyOperation(event: AuditEvent, index: number, leafHash: string): void {
     const { op, type, prod, t, t_log: tLog } = event;
-    if (event.phase === "requested") this.#open.set(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog });
+    if (event.phase === "requested")
+      this.#open.set(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog, origin: null });
     else if (event.phase !== "fact" && event.phase !== "observed" && this.#open.delete(op)) {
       this.#closed.add(op);
       if (this.#closed.size > MAX_CLOSED_REMEMBERED) this.#closed.delete(this.#closed.values().next().value ?? "");

@@ -18,6 +18,7 @@ import {
   MAX_AUDITD_FRAME_BYTES,
   type Query,
   type RefusalFrame,
+  type SeenTree,
   type Welcome,
 } from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
@@ -30,6 +31,7 @@ export type LinkOptions = {
   boot: string;
   firstPseq: number;
   highestAck: LeafRef | undefined;
+  seen: readonly SeenTree[] | undefined;
   signal: AbortSignal | undefined;
 };
 
@@ -129,8 +131,15 @@ export class Link {
     const reader = new FrameReader(MAX_AUDITD_FRAME_BYTES);
     this.#socket = socket;
     socket.on("connect", () => {
-      const { boot, firstPseq } = this.#options;
-      socket.write(encodeJsonFrame(FRAME.hello, { v: 1, boot, firstPseq, highestAck: this.#highestAck } satisfies Hello));
+      const { boot, firstPseq, seen } = this.#options;
+      const hello: Hello = {
+        v: 1,
+        boot,
+        firstPseq,
+        highestAck: this.#highestAck,
+        ...(seen === undefined ? {} : { seen: [...seen] }),
+      };
+      socket.write(encodeJsonFrame(FRAME.hello, hello));
     });
     socket.on("data", (chunk: Buffer) => {
       try {

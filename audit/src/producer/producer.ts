@@ -4,13 +4,13 @@ import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
-import type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
+import type { LeafRef, LogStatus, OpenOperation, SeenTree } from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
 export { commitment, committer } from "../event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
-export type { LeafRef, LogStatus, OpenOperation } from "../wire/frames.ts";
+export type { LeafRef, LogStatus, OpenOperation, SeenTree } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
@@ -26,6 +26,8 @@ export type ProducerOptions = {
   firstPseq?: number;
   /** The highest acknowledgement this producer keeps; auditd compares it with the log. */
   highestAck?: LeafRef;
+  /** What this process has seen of the log, for one that reads it. */
+  seen?: readonly SeenTree[];
   /** Aborting it closes at once; what is unacknowledged rejects. */
   signal?: AbortSignal;
   /** Longest wait for the first welcome, milliseconds. @default 10000 */
@@ -91,8 +93,8 @@ export async function connectRecordProducer(options: ProducerOptions): Promise<A
 }
 
 async function welcomedLink(options: ProducerOptions): Promise<Link> {
-  const { socketPath, boot, firstPseq = 1, highestAck, signal, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
-  const link = new Link({ socketPath, boot, firstPseq, highestAck, signal });
+  const { socketPath, boot, firstPseq = 1, highestAck, seen, signal, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const link = new Link({ socketPath, boot, firstPseq, highestAck, seen, signal });
   const timer = setTimeout(() => link.destroy(), connectTimeoutMs);
   try {
     await link.welcomed;

@@ -25,7 +25,10 @@ export const MAX_PRODUCER_FRAME_BYTES = 262_144;
 export const MAX_AUDITD_FRAME_BYTES = 16_777_216;
 
 export type LeafRef = { index: number; leafHash: string };
-export type Hello = { v: 1; boot: string; firstPseq: number; highestAck?: LeafRef };
+/** A tree of the log that somebody outside its folder has seen; root in hex. */
+export type SeenTree = { origin: string; size: number; root: string; by: "reader" | "witness" };
+/** `seen`: what `audit-out` has read, and what witnesses told it. */
+export type Hello = { v: 1; boot: string; firstPseq: number; highestAck?: LeafRef; seen?: SeenTree[] };
 export type Welcome = { prod: string; lastPseq: number; draining: boolean };
 /** `[pseq, index, leaf hash in hex]` */
 export type Acks = [pseq: number, index: number, leafHash: string][];
@@ -52,6 +55,8 @@ export type LogStatus = {
   batches: number;
   draining: boolean;
   highestGeneration: number;
+  /** The log's folder is older than what somebody has seen of it: nothing is taken until two people open a new shard. */
+  rolledBack: { seenSize: number; by: string } | null;
   /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
   loopLagMs: number;
 };

@@ -1,0 +1,87 @@
+/**
+ * The operator's socket: one JSON line asked, one answered. Its folder is closed to everybody but auditd's user and root, so who gets here may ask;
+ * what two people must agree on names both, and is a leaf.
+ */
+import { chmod, rm, stat } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { PlainId } from "@resontech/contracts/audit-event";
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+
+const MAX_LINE_BYTES = 4_096;
+const TIMEOUT_MS = 10_000;
+
+const closed = { additionalProperties: false } as const;
+const ControlRequestSchema = Type.Union([
+  Type.Object({ verb: Type.Literal("status") }, closed),
+  /** The log is older than what was seen of it: it goes on in a new shard. */
+  Type.Object({ verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) }, closed),
+  /** An officer vouches for the clock, for the turn of the year alone. */
+  Type.Object({ verb: Type.Literal("clock-is-right") }, closed),
+]);
+export type ControlRequest = Static<typeof ControlRequestSchema>;
+const isRequest = Compile(ControlRequestSchema);
+
+/** The request is understood, and not granted. */
+export class ControlRefused extends Error {
+  override readonly name = "ControlRefused";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export class ControlPort {
+  readonly #server: Server;
+
+  private constructor(answer: (request: ControlRequest) => Promise<object>) {
+    // Whoever has asked may have nothing more to say, and still waits.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, answer));
+  }
+
+  /** @throws when the folder is open to others */
+  static async listen(path: string, answer: (request: ControlRequest) => Promise<object>): Promise<ControlPort> {
+    if (((await stat(dirname(path))).mode & 0o077) !== 0)
+      throw new Error(`${dirname(path)} is open to others: its mode must be 0700`);
+    const port = new ControlPort(answer);
+    await rm(path, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      port.#server.once("error", reject);
+      port.#server.listen(path, resolve);
+    });
+    await chmod(path, 0o600);
+    return port;
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+function serve(socket: Socket, answer: (request: ControlRequest) => Promise<object>): void {
+  let text = "";
+  let isAsked = false;
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
+  socket.on("error", () => {});
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("utf8");
+    if (isAsked || (!text.includes("\n") && text.length <= MAX_LINE_BYTES)) return;
+    isAsked = true;
+    socket.setTimeout(0);
+    void reply(text.split("\n", 1)[0]!, answer).then((line) => socket.end(`${JSON.stringify(line)}\n`));
+  });
+}
+
+async function reply(line: string, answer: (request: ControlRequest) => Promise<object>): Promise<object> {
+  try {
+    const request: unknown = JSON.parse(line);
+    if (!isRequest.Check(request)) return { error: { code: "request_invalid", message: "no such request, or wrong members" } };
+    return await answer(request);
+  } catch (error) {
+    if (error instanceof ControlRefused) return { error: { code: error.code, message: error.message } };
+    return { error: { code: "failed", message: error instanceof Error ? error.message : String(error) } };
+  }
+}

@@ -1,0 +1,48 @@
+/** The files of a shard that does not exist yet: keys, their lines in the policy, the checkpoint of the empty tree. */
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { openCheckpoint, signCheckpoint } from "../log/checkpoint.ts";
+import { replaceFile, syncFolder } from "../log/durable-file.ts";
+import { Frontier } from "../log/merkle.ts";
+import { type NoteSigner, verifierKey } from "../log/note-key.ts";
+import { parsePolicy } from "../log/policy.ts";
+import { ensureKeys, loadSigners } from "./log-keys.ts";
+import { exists, type ShardFiles } from "./shard-files.ts";
+
+/** Makes the keys, and lists them in the policy; safe to repeat. */
+export async function makeShardKeys(config: AuditdConfig, shard: ShardFiles): Promise<NoteSigner[]> {
+  await ensureKeys(shard);
+  const signers = await loadSigners(shard);
+  const keys = signers.map(verifierKey);
+  const hasPolicy = await exists(config.policyFile);
+  const policy = hasPolicy ? await readFile(config.policyFile, "latin1") : "quorum none\n";
+  const listed = parsePolicy(Buffer.from(policy, "latin1")).logs.map(verifierKey);
+  const missing = keys.filter((key) => !listed.includes(key));
+  // First of all lines: what is there, comments and witnesses, stays as its author wrote it.
+  if (missing.length > 0)
+    await replaceFile(config.policyFile, Buffer.from(missing.map((key) => `log ${key}\n`).join("") + policy, "latin1"), 0o444);
+  return signers;
+}
+
+/** An empty tree in a folder of its own; what a broken-off earlier try left there goes. */
+export async function makeEmptyTree(
+  { auditDir }: AuditdConfig,
+  { logDir, origin }: ShardFiles,
+  signers: readonly NoteSigner[],
+): Promise<void> {
+  if ((await mkdir(auditDir, { recursive: true, mode: 0o750 })) !== undefined) await syncFolder(dirname(auditDir));
+  await rm(logDir, { recursive: true, force: true });
+  await mkdir(logDir, { mode: 0o750 });
+  await syncFolder(auditDir);
+  await mkdir(join(logDir, "wal"), { mode: 0o700 });
+  const note = signCheckpoint({ origin, size: 0, root: new Frontier().root() }, signers);
+  await replaceFile(join(logDir, "checkpoint"), note, 0o440);
+}
+
+/** Whether the shard's first leaves are under a checkpoint of its own: then it is begun, and must not be begun again. */
+export async function isBegun({ logDir }: ShardFiles, signers: readonly NoteSigner[]): Promise<boolean> {
+  const file = join(logDir, "checkpoint");
+  if (!(await exists(file))) return false;
+  return (openCheckpoint(await readFile(file, "utf8"), signers)?.size ?? 0) > 0;
+}

@@ -1,0 +1,58 @@
+/** The shard before the one that is written: read for what producers send again and for what they hold of it, never written. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { Ledger } from "../decisions/ledger.ts";
+import { slugOf } from "../decisions/shard-plan.ts";
+import { parseCheckpoint } from "../log/checkpoint.ts";
+import { LeafReader } from "../log/leaf-reader.ts";
+import { LogDamagedError, LogReader } from "../log/log-reader.ts";
+import { hashLeaf } from "../log/merkle.ts";
+import type { DurableLeaf } from "./checkpointer.ts";
+import type { SearchedShard } from "./find-event.ts";
+import { rebuildLedger } from "./recovery.ts";
+import { exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+
+export class PastShard implements SearchedShard {
+  readonly origin: string;
+  readonly ledger: Ledger;
+  /** As its last checkpoint has it. */
+  readonly size: number;
+  /** Hex. */
+  readonly root: string;
+  readonly #reader: LeafReader;
+
+  private constructor({ origin, logDir }: ShardFiles, ledger: Ledger, size: number, root: string) {
+    this.origin = origin;
+    this.ledger = ledger;
+    this.size = size;
+    this.root = root;
+    this.#reader = new LeafReader(new LogReader(logDir));
+  }
+
+  /** Null when its files are gone, as those of a shard past its retention are. @throws LogDamagedError */
+  static async open(config: AuditdConfig, origin: string): Promise<PastShard | null> {
+    const files = shardFiles(config, slugOf(origin));
+    const checkpointFile = join(files.logDir, "checkpoint");
+    if (!(await exists(checkpointFile))) return null;
+    // Its private keys are gone, and nothing of it is signed again: what was signed is the verifier's to judge.
+    const checkpoint = parseCheckpoint(await readFile(checkpointFile, "utf8"));
+    if (checkpoint?.origin !== origin) throw new LogDamagedError(0, `${checkpointFile} is no checkpoint of ${origin}`);
+    const { size, root } = checkpoint;
+    return new PastShard(files, await rebuildLedger(files.logDir, origin, size, familiesOf(config)), size, root.toString("hex"));
+  }
+
+  get nextIndex(): number {
+    return this.size;
+  }
+
+  async readLeaf(index: number): Promise<DurableLeaf> {
+    const leaf = await this.#reader.read(index, this.size);
+    return { leaf, leafHash: hashLeaf(leaf) };
+  }
+
+  /** Whether this very leaf stands at `index`. */
+  async holds(index: number, leafHash: string): Promise<boolean> {
+    return index < this.size && (await this.readLeaf(index)).leafHash.toString("hex") === leafHash;
+  }
+}

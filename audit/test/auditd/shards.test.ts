@@ -1,0 +1,228 @@
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { connectProducer } from "../../src/producer/producer.ts";
+import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+
+const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
+const JANUARY = Date.parse("2027-01-01T00:00:05Z");
+
+async function auditdInDecember(t: Test): Promise<AuditdFixture> {
+  const auditd = new AuditdFixture(temporaryFolder(t), { inception: "2026-12-20", checkpointMs: 20 });
+  auditd.clockMs = DECEMBER;
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  return auditd;
+}
+
+/** A producer tries again at most a second later. */
+async function connected(producer: { readonly connected: boolean }): Promise<void> {
+  for (const deadline = performance.now() + 10_000; !producer.connected && performance.now() < deadline; ) await sleep(20);
+}
+
+const keysOf = (auditd: AuditdFixture) => readdirSync(auditd.config.keysDir).sort();
+const typesOf = async (folder: string) => (await readLeaves(folder)).map(({ type }) => type);
+
+t.test("the next shard is prepared ahead, and turns after the new year once somebody vouches for the clock", async (t) => {
+  const auditd = await auditdInDecember(t);
+  const boot = "b-1";
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot });
+  const { op } = jobSubmit();
+  const requested = await gate.requested(jobSubmit(op));
+  await auditd.stop();
+  const before = await readLeaves(auditd.shardDir("2026"));
+  t.match(before[0], { type: "audit.shard.open", detail: { reason: "first", prev_origin: null } });
+  const next = before.find(({ type }) => type === "audit.shard.next");
+  t.match(next, { detail: { origin: "box.audit.acme/2027", keys: [/^box\.audit\.acme\/2027\+/, /^box\.audit\.acme\/2027\+/] } });
+  t.same(
+    readFileSync(auditd.config.policyFile, "utf8").match(/^log [^+]+/gm),
+    ["2027", "2027", "2026", "2026"].map((slug) => `log box.audit.acme/${slug}`),
+    "the policy lists its keys already",
+  );
+
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  await sleep(200);
+  t.equal(auditd.currentSlug, "2026", "a clock that nobody vouches for turns nothing");
+  t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
+  t.equal(auditd.currentSlug, "2027");
+  t.same(keysOf(auditd), ["2027.ed25519.pem", "2027.ml-dsa-44.pem"], "the old shard's keys are destroyed");
+
+  await connected(gate);
+  t.match(await gate.openOperations(), [{ op, type: "job.submit", index: requested.index, leafHash: requested.leafHash }]);
+  await gate.outcome({ ...jobSubmit(op), phase: "completed" });
+  const last = await gate.fact(keyList());
+  await gate.covered(last.index);
+  await gate.close();
+  await auditd.stop();
+  t.equal((await typesOf(auditd.shardDir("2026"))).at(-1), "audit.shard.close");
+  const after = await readLeaves(auditd.shardDir("2027"));
+  t.match(
+    after.slice(0, 5).map(({ type, detail }) => [type, detail]),
+    [
+      ["audit.shard.open", { reason: "year", prev_origin: "box.audit.acme/2026", prev_size: Number, seen_size: Number }],
+      ["audit.producer.start", { boot, first_pseq: 2, prev_boot: boot, prev_pseq: 1 }],
+      ["audit.op.carried", { type: "job.submit", prod: "coordinator-gate", index: requested.index }],
+      ["audit.producer.start", { first_pseq: 1, prev_boot: String }],
+      ["audit.heartbeat", {}],
+    ],
+  );
+  t.same(
+    after.filter(({ prod }) => prod === "coordinator-gate").map(({ pseq, phase }) => [pseq, phase]),
+    [
+      [2, "completed"],
+      [3, "fact"],
+    ],
+    "the producer goes on where it stood",
+  );
+  t.equal(after[0]!.detail!["prev_size"], (await readLeaves(auditd.shardDir("2026"))).length);
+});
+
+t.test("a producer whose acknowledgement was lost at the turn gets the same one from the shard before", async (t) => {
+  const auditd = await auditdInDecember(t);
+  const first = { socketPath: auditd.socket("appliance"), boot: "b-1" };
+  await using before = await connectProducer(first);
+  const acknowledged = await before.fact(keyList());
+  await before.close();
+  await auditd.stop();
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  await auditd.control({ verb: "clock-is-right" });
+  // The same life, which does not know of its acknowledgement and numbers from the beginning.
+  await using again = await connectProducer(first);
+  const refusal = await again.fact(keyList()).catch((error: unknown) => error);
+  t.match(refusal, { reason: "pseq_used" }, "other bytes under a number of the shard before are refused");
+  await using knowing = await connectProducer({ ...first, boot: "b-2", highestAck: acknowledged });
+  t.equal(knowing.draining, false, "what the shard before holds is not lost");
+});
+
+t.test("killed at any moment of the turn, it ends in one shard that follows the other", async (t) => {
+  const auditd = await auditdInDecember(t);
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  const { op } = jobSubmit();
+  await gate.requested(jobSubmit(op));
+  const kills = new Set<string>();
+  auditd.clockMs = JANUARY;
+  for (let delayMs = 0; auditd.currentSlug === "2026" && delayMs < 400; delayMs += 7) {
+    await auditd.stop("SIGKILL");
+    await auditd.start();
+    const asked = auditd.control({ verb: "clock-is-right" }).catch(() => null);
+    await sleep(delayMs);
+    await auditd.stop("SIGKILL");
+    await asked;
+    kills.add(auditd.currentSlug);
+    await auditd.start();
+  }
+  if (auditd.currentSlug === "2026") await auditd.control({ verb: "clock-is-right" });
+  await connected(gate);
+  await gate.outcome({ ...jobSubmit(op), phase: "completed" });
+  await gate.close();
+  await auditd.stop();
+  t.ok(kills.has("2026"), "kills hit before the next one was named");
+  const [old, young] = [await typesOf(auditd.shardDir("2026")), await typesOf(auditd.shardDir("2027"))];
+  t.same([old.filter((type) => type === "audit.shard.close").length, old.at(-1)], [1, "audit.shard.close"]);
+  t.same([young.filter((type) => type === "audit.shard.open").length, young[0]], [1, "audit.shard.open"]);
+  t.equal(young.filter((type) => type === "audit.op.carried").length, 1);
+  t.same(keysOf(auditd), ["2027.ed25519.pem", "2027.ml-dsa-44.pem"]);
+});
+
+/** A log that was put back to an older state; `later` is what its producers had been acknowledged since. */
+async function restoredLog(t: Test) {
+  const root = temporaryFolder(t);
+  const names = ["coordinator-gate", "audit-out"];
+  const auditd = new AuditdFixture(root, {
+    producers: names.map((name) => ({ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null })),
+    learnMs: 3_000,
+  });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  await gate.covered((await gate.fact(keyList())).index);
+  const backup = join(root, "backup");
+  cpSync(auditd.config.auditDir, backup, { recursive: true });
+  const later = await Promise.all(Array.from({ length: 30 }, () => gate.fact(keyList())));
+  await gate.covered(later.at(-1)!.index);
+  const size = auditd.checkpointSize();
+  await gate.close();
+  await auditd.stop();
+  rmSync(auditd.config.auditDir, { recursive: true });
+  renameSync(backup, auditd.config.auditDir);
+  const kept = auditd.checkpointSize();
+  const origin = `box.audit.acme/${auditd.currentSlug}`;
+  return {
+    auditd,
+    later,
+    size,
+    kept,
+    origin,
+    tryOpen: (approvers: string[]) => auditd.control({ verb: "open-shard", approvers }),
+  };
+}
+
+t.test("a log that is older than what a reader saw signs nothing until two people open a new shard", async (t) => {
+  const { auditd, later, size, kept, origin, tryOpen } = await restoredLog(t);
+  const slug = auditd.currentSlug;
+  const seen = [{ origin, size, root: "a".repeat(64), by: "reader" as const }];
+  const starting = auditd.start();
+  const outward = connectProducer({ socketPath: auditd.socket("audit-out"), boot: "o-1", seen, connectTimeoutMs: 20_000 });
+  await starting;
+  const before = readFileSync(join(auditd.logDir, "checkpoint"));
+  const highestAck = later.at(-1)!;
+  const refused = connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1", firstPseq: 32, highestAck });
+  await sleep(500);
+  t.ok(readFileSync(join(auditd.logDir, "checkpoint")).equals(before), "nothing is signed");
+  t.match(await auditd.control({ verb: "status" }), { size: Number, rolledBack: { seenSize: size, by: "reader" } });
+  t.match(await tryOpen(["ann", "ann"]), { error: { code: "approvers_equal" } });
+  t.match(await tryOpen(["ann"]), { error: { code: "request_invalid" } });
+  t.match(await tryOpen(["ann", "bob"]), { origin: `${origin}-2`, rolledBack: null });
+  t.match(await tryOpen(["ann", "bob"]), { error: { code: "not_rolled_back" } });
+  await using gate = await refused;
+  await using _outward = await outward;
+  t.equal(gate.draining, false, "what was lost is known");
+  await gate.fact(keyList());
+  await gate.close();
+  await auditd.stop();
+  const leaves = await readLeaves(auditd.shardDir(`${slug}-2`));
+  t.match(leaves[0], {
+    type: "audit.shard.open",
+    detail: {
+      reason: "restore",
+      prev_origin: origin,
+      prev_size: kept,
+      seen_size: size,
+      seen_root: "a".repeat(64),
+      approvers: ["ann", "bob"],
+    },
+  });
+  t.match(
+    leaves.filter(({ type }) => type === "audit.lost"),
+    [{ object: { id: "coordinator-gate" }, detail: { index: highestAck.index, leaf_sha256: highestAck.leafHash } }],
+  );
+  t.same(keysOf(auditd), [`${slug}-2.ed25519.pem`, `${slug}-2.ml-dsa-44.pem`]);
+});
+
+t.test("a restore that no witness vouches for needs a new shard; one that a witness knows whole goes on", async (t) => {
+  const { auditd, size, kept, origin, tryOpen } = await restoredLog(t);
+  const marker = join(auditd.config.auditDir, "restored");
+  writeFileSync(marker, "");
+  await auditd.start();
+  t.match(await auditd.control({ verb: "status" }), { rolledBack: { by: "restore" } }, "audit-out does not answer");
+  await auditd.stop();
+  const root = "b".repeat(64);
+  const starting = auditd.start();
+  const outward = connectProducer({
+    ...{ socketPath: auditd.socket("audit-out"), boot: "o-1" },
+    seen: [
+      { origin, size: kept, root, by: "witness" },
+      { origin: "other.audit.acme/2026", size: size + 99, root, by: "witness" },
+    ],
+  });
+  await starting;
+  t.match(await auditd.control({ verb: "status" }), { rolledBack: null });
+  t.notOk(existsSync(marker));
+  t.match(await tryOpen(["ann", "bob"]), { error: { code: "not_rolled_back" } });
+  await (await outward).close();
+});
