@@ -1,14 +1,15 @@
 /**
- * Writes the log as one file for an auditor: a deterministic, uncompressed ustar of the checkpoint and of every file of its tree, in the
- * order of {@link filesOfTree}. The same checkpoint always gives the same bytes. It reads the log's folder alone and needs no auditd.
+ * Writes a shard as one file for an auditor: a deterministic, uncompressed ustar of the checkpoint, the hourly ones before it, and every file of its
+ * tree in the order of {@link filesOfTree}, disclosures before the entries that they open. The same state always gives the same bytes. It reads the
+ * log's folder alone and needs no auditd.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
-import { filesOfTree, tilePath } from "../log/tile-layout.ts";
+import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../log/tile-layout.ts";
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../log/log-reader.ts";
@@ -22,16 +23,24 @@ export type ExportResult = {
   sha256: string;
 };
 
+export type ExportOptions = {
+  logDir: string;
+  /** Written beside and renamed, 0640; a file that is there is replaced. */
+  file: string;
+  /** The newest checkpoint that the policy's witnesses countersigned, if it covers this leaf; else the newest of all. @default the newest */
+  witnessedFor?: number;
+  /** Lines that open or mark commitments of the entries `from` to `to - 1`, each canonical JSON, in order of index and field; null for none. */
+  disclose?: (from: number, to: number) => Promise<readonly string[] | null>;
+  signal?: AbortSignal;
+};
+
 /**
  * The caller logs `audit.export` before and after, and waits until a checkpoint covers the first of the two.
- * @param options.file written beside and renamed, 0640; a file that is there is replaced
  * @throws LogDamagedError when a file of the tree is missing or has the wrong size
  */
-export async function exportLog(options: { logDir: string; file: string; signal?: AbortSignal }): Promise<ExportResult> {
-  const { logDir, file, signal } = options;
-  const checkpoint = await readFile(join(logDir, "checkpoint"));
-  const [origin = "", sizeLine = ""] = checkpoint.toString("utf8").split("\n");
-  const size = Number(sizeLine);
+export async function exportLog({ logDir, file, witnessedFor, disclose, signal }: ExportOptions): Promise<ExportResult> {
+  const checkpoint = await chooseCheckpoint(logDir, witnessedFor);
+  const { origin, size } = headOf(checkpoint);
   const reader = new LogReader(logDir);
   const digest = createHash("sha256");
   let bytes = 0;
@@ -45,7 +54,16 @@ export async function exportLog(options: { logDir: string; file: string; signal?
       await handle.appendFile(part);
     };
     await write(ustarMember("checkpoint", checkpoint));
-    for (const name of filesOfTree(size)) await write(ustarMember(tilePath(name), await reader.read(name)));
+    for (const kept of await keptCheckpoints(logDir, size)) await write(ustarMember(`checkpoints/${kept.size}`, kept.note));
+    for (const name of filesOfTree(size)) {
+      if (name.level === "entries" && disclose !== undefined) {
+        const first = name.index * TILE_WIDTH;
+        const lines = await disclose(first, first + name.width);
+        if (lines !== null)
+          await write(ustarMember(disclosuresPath(name), Buffer.from(lines.map((line) => `${line}\n`).join(""))));
+      }
+      await write(ustarMember(tilePath(name), await reader.read(name)));
+    }
     await write(END_OF_ARCHIVE);
     await handle.sync();
   } catch (error) {
@@ -57,4 +75,29 @@ export async function exportLog(options: { logDir: string; file: string; signal?
   await rename(beside, file);
   await syncFolder(dirname(file));
   return { origin, size, bytes, sha256: digest.digest("hex") };
+}
+
+async function chooseCheckpoint(logDir: string, witnessedFor: number | undefined): Promise<Buffer> {
+  const newest = await readFile(join(logDir, "checkpoint"));
+  if (witnessedFor === undefined) return newest;
+  const witnessed = await readFile(join(logDir, "checkpoint.witnessed")).catch(() => null);
+  return witnessed !== null && headOf(witnessed).size > witnessedFor ? witnessed : newest;
+}
+
+/** The hourly ones below `size`, ascending. */
+async function keptCheckpoints(logDir: string, size: number): Promise<{ size: number; note: Buffer }[]> {
+  const folder = join(logDir, "checkpoints");
+  const names = await readdir(folder).catch(() => []);
+  const sizes = names.filter((name) => /^[1-9][0-9]{0,15}$/.test(name)).map(Number);
+  const below = sizes.filter((one) => one < size).sort((a, b) => a - b);
+  return Promise.all(below.map(async (one) => ({ size: one, note: await readFile(join(folder, String(one))) })));
+}
+
+function headOf(note: Buffer): { origin: string; size: number } {
+  const [origin = "", size = ""] = note.toString("utf8").split("\n");
+  return { origin, size: Number(size) };
+}
+
+function disclosuresPath(name: TileName): string {
+  return tilePath(name).replace(/^tile\/entries\//, "disclosures/");
 }

@@ -2,12 +2,19 @@
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { MAX_NOTE_BYTES } from "./note.ts";
-import { escapeText, HELP, renderText } from "./output.ts";
+import { fromHex } from "./bytes.ts";
+import { MAX_PROOF_BYTES, PROOF_HEADER, verifyProof } from "./event-proof.ts";
+import { type KnownHead, parseKnown } from "./known.ts";
+import { escapeText, HELP, renderProof, renderText } from "./output.ts";
+import { nodePlatform } from "./platform-node.ts";
+import { type Filter, parseFilter } from "./sample.ts";
+import { type Downtime, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
 import { verify } from "./verify.ts";
 
 const READ_BYTES = 1_048_576;
+const MAX_FILE_BYTES = 67_108_864;
+const MAX_SAMPLE = 10_000;
 
 class UsageError extends Error {}
 
@@ -15,7 +22,17 @@ async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { policy: { type: "string" }, require: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      policy: { type: "string" },
+      known: { type: "string", multiple: true },
+      nonce: { type: "string" },
+      downtime: { type: "string" },
+      sample: { type: "string" },
+      filter: { type: "string" },
+      require: { type: "string" },
+      json: { type: "boolean" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help === true) {
     process.stdout.write(HELP);
@@ -27,12 +44,31 @@ async function main(args: string[]): Promise<number> {
     .split(",")
     .filter((name) => name !== "")
     .map(verdictName);
-  const policy = values.policy === undefined ? null : await readPolicy(values.policy);
-  const bundle: AsyncIterable<Buffer> = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: READ_BYTES });
-  const report = await verify({ bundle, policy, ...(process.stderr.isTTY ? { onProgress: showProgress } : {}) });
-  const code = exitCode(report.verdicts, report.refused !== null, required);
-  process.stdout.write(values.json === true ? `${JSON.stringify({ ...report, exitCode: code })}\n` : renderText(report));
-  return code;
+  const policy = values.policy === undefined ? null : await readSmall(values.policy);
+  const print = (report: { verdicts: Parameters<typeof exitCode>[0]; refused: string | null }, text: string): number => {
+    const code = exitCode(report.verdicts, report.refused !== null, required);
+    process.stdout.write(values.json === true ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
+    return code;
+  };
+  if (file !== "-" && (await startsWith(file, PROOF_HEADER))) {
+    const report = await verifyProof(await readSmall(file, MAX_PROOF_BYTES), policy, nodePlatform);
+    return print(report, renderProof(report));
+  }
+  const known: KnownHead[] = [];
+  for (const path of values.known ?? []) known.push(...parseKnown(await readSmall(path)));
+  const report = await verify({
+    bundle: file === "-" ? process.stdin : createReadStream(file, { highWaterMark: READ_BYTES }),
+    policy,
+    platform: nodePlatform,
+    known,
+    downtime: values.downtime === undefined ? null : await readDowntime(values.downtime),
+    ...(values.nonce === undefined ? {} : { nonce: readNonce(values.nonce) }),
+    ...(values.sample === undefined ? {} : { sample: readSample(values.sample, values.filter ?? "", values.nonce) }),
+    ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
+  });
+  const code = print(report, renderText(report));
+  // A nonce that the log does not carry fails no verdict, and yet the auditor asked.
+  return code === 0 && report.freshness === null ? 65 : code;
 }
 
 function verdictName(name: string): VerdictName {
@@ -41,16 +77,51 @@ function verdictName(name: string): VerdictName {
   return found;
 }
 
-/** No more of the file than could be a policy. */
-async function readPolicy(path: string): Promise<Buffer> {
+function readNonce(text: string): Uint8Array {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new UsageError("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  return fromHex(text);
+}
+
+function readSample(
+  text: string,
+  filterText: string,
+  nonce: string | undefined,
+): { count: number; filter: Filter; filterText: string } {
+  const count = Number(text);
+  const filter = parseFilter(filterText);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_SAMPLE) throw new UsageError(`--sample is 1 to ${MAX_SAMPLE}`);
+  if (filter === null) throw new UsageError("--filter is type=…,phase=…,prod=…,actor=…,object=…,from=…,to=…, each once");
+  if (nonce === undefined)
+    throw new UsageError("--sample needs --nonce: whoever knows the seed beforehand chooses what is drawn");
+  return { count, filter, filterText };
+}
+
+async function readDowntime(path: string): Promise<Downtime[]> {
+  const times = parseDowntime((await readSmall(path)).toString("utf8"));
+  if (times === null) throw new UsageError(`${path} has a line that is not \`FROM TO\` in UTC, FROM before TO`);
+  return times;
+}
+
+/** No more of a file than it may hold. */
+async function readSmall(path: string, maxBytes: number = MAX_FILE_BYTES): Promise<Buffer> {
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
-    if (size > MAX_NOTE_BYTES) throw new UsageError(`${path} is too long for a policy`);
+    if (size > maxBytes) throw new UsageError(`${path} is longer than ${maxBytes} bytes`);
   } finally {
     await handle.close();
   }
   return readFile(path);
+}
+
+async function startsWith(path: string, text: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(text.length), 0, text.length, 0);
+    return buffer.toString("latin1", 0, bytesRead) === text;
+  } finally {
+    await handle.close();
+  }
 }
 
 function showProgress(entries: number, size: number): void {

@@ -2,67 +2,68 @@
  * The RFC 6962 tree as the verifier itself builds it from entries, and the names of the files that an export must have
  * (C2SP tlog-tiles). Written apart from the writer's code, on purpose.
  */
-import { sha256 } from "./sha256.ts";
+import type { Platform } from "./platform.ts";
 
 const WIDTH = 256;
+/** A tile's root is the subtree of 2^8 hashes below it. */
+const TILE_HEIGHT = 8;
 
-/** SHA-256(0x01 ‖ left ‖ right), RFC 6962 §2.1 */
-function parentOf(left: Buffer, right: Buffer): Buffer {
-  const bytes = Buffer.alloc(65, 0x01);
-  left.copy(bytes, 1);
-  right.copy(bytes, 33);
-  return sha256(bytes);
-}
-
-/** Merkle Tree Hash of a list of hashes, split at the largest power of two below its length. */
-function mergeRange(hashes: readonly Buffer[], from: number, to: number): Buffer {
-  const count = to - from;
-  if (count === 1) return hashes[from]!;
-  let split = 1;
-  while (split * 2 < count) split *= 2;
-  return parentOf(mergeRange(hashes, from, from + split), mergeRange(hashes, from + split, to));
-}
-
-/** Collects leaf hashes and knows, for every level, the hashes of the tile that is being filled. */
+/**
+ * Collects leaf hashes: keeps the perfect subtrees that make up the tree, and for every level the hashes of the tile that is being
+ * filled, which are the subtrees of 256^level leaves.
+ */
 export class VerifierTree {
-  readonly #levels: Buffer[][] = [[]];
+  readonly #sha256: Platform["sha256"];
+  readonly #subtrees: (Uint8Array | null)[] = [];
+  readonly #tiles: Uint8Array[][] = [[]];
   /** The last full tile of each level, kept until its level's next one, to be compared with the file that follows. */
-  readonly #lastFull: Buffer[][] = [];
+  readonly #lastFull: Uint8Array[][] = [];
+  readonly #node = new Uint8Array(65).fill(0x01);
+  size = 0;
 
-  addLeaf(leafHash: Buffer): void {
-    this.#add(0, leafHash);
+  constructor(sha256: Platform["sha256"]) {
+    this.#sha256 = sha256;
   }
 
-  #add(level: number, hash: Buffer): void {
-    this.#levels[level] ??= [];
-    const tile = this.#levels[level];
-    tile.push(hash);
-    if (tile.length < WIDTH) return;
-    this.#levels[level] = [];
-    this.#lastFull[level] = tile;
-    this.#add(level + 1, mergeRange(tile, 0, WIDTH));
+  addLeaf(leafHash: Uint8Array): void {
+    let carried = leafHash;
+    let height = 0;
+    this.#addToTile(0, carried);
+    for (; this.#subtrees[height] != null; height++) {
+      carried = this.#parent(this.#subtrees[height]!, carried);
+      this.#subtrees[height] = null;
+      if ((height + 1) % TILE_HEIGHT === 0) this.#addToTile((height + 1) / TILE_HEIGHT, carried);
+    }
+    this.#subtrees[height] = carried;
+    this.size += 1;
   }
 
   /** What the tile file of this level must hold now. */
-  expectedTile(level: number, width: number): readonly Buffer[] {
-    return (width === WIDTH ? this.#lastFull[level] : this.#levels[level]) ?? [];
+  expectedTile(level: number, width: number): readonly Uint8Array[] {
+    return (width === WIDTH ? this.#lastFull[level] : this.#tiles[level]) ?? [];
   }
 
-  root(): Buffer {
-    let root: Buffer | null = null;
-    for (const hashes of this.#levels) {
-      if (hashes.length === 0) continue;
-      // Right to left, smallest perfect subtrees first: what is to the right is always the smaller tree.
-      let rest = hashes.length;
-      while (rest > 0) {
-        let block = 1;
-        while (rest % (block * 2) === 0) block *= 2;
-        const subtree = mergeRange(hashes, rest - block, rest);
-        root = root === null ? subtree : parentOf(subtree, root);
-        rest -= block;
-      }
-    }
-    return root ?? sha256(Buffer.alloc(0));
+  /** MTH of the leaves so far. */
+  root(): Uint8Array {
+    let root: Uint8Array | null = null;
+    // What is to the right is always the smaller tree.
+    for (const subtree of this.#subtrees) if (subtree !== null) root = root === null ? subtree : this.#parent(subtree, root);
+    return root ?? this.#sha256(new Uint8Array(0));
+  }
+
+  #addToTile(level: number, hash: Uint8Array): void {
+    this.#tiles[level] ??= [];
+    const tile = this.#tiles[level];
+    if (tile.push(hash) < WIDTH) return;
+    this.#lastFull[level] = tile;
+    this.#tiles[level] = [];
+  }
+
+  /** SHA-256(0x01 ‖ left ‖ right), RFC 6962 §2.1 */
+  #parent(left: Uint8Array, right: Uint8Array): Uint8Array {
+    this.#node.set(left, 1);
+    this.#node.set(right, 33);
+    return this.#sha256(this.#node);
   }
 }
 
@@ -83,6 +84,11 @@ export function* expectedFiles(size: number): Generator<ExpectedFile> {
   if (size % WIDTH !== 0) yield expected("entries", 0, Math.floor(size / WIDTH), size % WIDTH);
   for (const [level, count] of counts.entries())
     if (count % WIDTH !== 0) yield expected("tile", level, Math.floor(count / WIDTH), count % WIDTH);
+}
+
+/** `disclosures/<N>` goes with `tile/entries/<N>`. */
+export function disclosuresOf({ name }: ExpectedFile): string {
+  return `disclosures${name.slice("tile/entries".length)}`;
 }
 
 function expected(kind: "entries" | "tile", level: number, tile: number, width: number): ExpectedFile {

@@ -14,6 +14,10 @@ export type Verdicts = Record<VerdictName, Verdict>;
 export const EXIT_REFUSED = 64;
 export const EXIT_NOT_CHECKED = 65;
 
+export const pass = (reason: string): Verdict => ({ verdict: "PASS", reason });
+export const fail = (index: number, reason: string): Verdict => ({ verdict: "FAIL", reason, index });
+export const notChecked = (reason: string): Verdict => ({ verdict: "NOT CHECKED", reason });
+
 /**
  * 1…63: the sum of 1, 2, 4, 8, 16, 32 for each verdict that FAILs, in the order of {@link VERDICTS}. 64: the input was refused.
  * 65: nothing failed, but a verdict is SELF-ASSERTED, or one that is required was not checked. 0: everything required passed.
@@ -28,16 +32,6 @@ export function exitCode(verdicts: Verdicts, refused: boolean, required: readonl
   return isOpen ? EXIT_NOT_CHECKED : 0;
 }
 
-const LATER = "part of a later release of this verifier; this release does not judge it";
-
-export function notCheckedYet(): Verdicts {
-  const later: Verdict = { verdict: "NOT CHECKED", reason: LATER };
-  return {
-    SIGNATURE: { verdict: "NOT CHECKED", reason: "the input was refused before" },
-    INTEGRITY: { verdict: "NOT CHECKED", reason: "the input was refused before" },
-    "APPEND-ONLY": later,
-    WITNESSED: later,
-    COMPLETENESS: later,
-    DISCLOSURES: later,
-  };
+export function nothingChecked(reason: string): Verdicts {
+  return Object.fromEntries(VERDICTS.map((name) => [name, notChecked(reason)])) as Verdicts;
 }

@@ -1,179 +1,287 @@
-/** Verifies one export. Memory does not grow with the log: one bundle and one tile of each level are held at a time. */
-import { createHash } from "node:crypto";
-import { BundleReader } from "./bundle.ts";
-import { type LeafFacts, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
-import { isSignedBy, MAX_NOTE_BYTES, parseCheckpoint, parsePolicy, type Policy, Refused, type SignedCheckpoint } from "./note.ts";
-import { sha256 } from "./sha256.ts";
-import { type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
-import { notCheckedYet, type Verdict, type Verdicts } from "./verdicts.ts";
+/**
+ * Verifies one export. Memory does not grow with the log: one bundle and one tile of each level are held at a time, and of the entries
+ * only where each producer stands and which operations are open.
+ */
+import { ArchiveReader } from "./archive.ts";
+import { base64, equal, hex } from "./bytes.ts";
+import { Completeness, type Findings } from "./completeness.ts";
+import { Disclosures, MAX_DISCLOSURES_BYTES, parseDisclosures } from "./disclosures.ts";
+import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
+import { type Leaf, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
+import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
+import type { Platform } from "./platform.ts";
+import { parsePolicy, type Policy } from "./policy.ts";
+import { draw, type Filter, isKept } from "./sample.ts";
+import { judgeKey } from "./signatures.ts";
+import type { Downtime } from "./timeline.ts";
+import { disclosuresOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
+import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
+import { Witnessed } from "./witnessed.ts";
 
 const HASH_BYTES = 32;
+const MAX_KEPT_CHECKPOINTS = 100_000;
+/** A sample's population is held by index; a narrower filter is asked for above it. */
+const MAX_POPULATION = 10_000_000;
 
 export type Report = {
   verdicts: Verdicts;
   /** Why the input was refused; null when it was read to its end. */
   refused: string | null;
-  bundle: { sha256: string; bytes: number };
+  bundleBytes: number;
   policySha256: string | null;
   checkpoint: { origin: string; size: number; root: string } | null;
   entriesRead: number;
+  /** Entries whose set of schemas this release does not know: of these the envelope alone was checked. */
+  underOtherSchemas: number;
   /** auditd's time of the first and last entry. */
   from: string | null;
   to: string | null;
   /** Entries by type, in order of the type's name. */
   types: Record<string, number>;
+  findings: Findings | null;
+  /** Entry of the export that carries the auditor's nonce: the log is no older than that. Undefined: no nonce was given. */
+  freshness?: { entry: number; time: string } | null;
+  sample?: { filter: string; population: number; entries: number[] };
 };
 
 export type VerifyOptions = {
-  bundle: AsyncIterable<Buffer>;
-  policy: Buffer | null;
+  bundle: AsyncIterable<Uint8Array>;
+  policy: Uint8Array | null;
+  platform: Platform;
+  known?: readonly KnownHead[];
+  downtime?: readonly Downtime[] | null;
+  /** 32 bytes that the auditor gave for this export. */
+  nonce?: Uint8Array;
+  sample?: { count: number; filter: Filter; filterText: string };
   onProgress?: (entries: number, size: number) => void;
 };
 
 /** Judges; does not throw for anything that the input holds. */
-export async function verify({ bundle, policy, onProgress }: VerifyOptions): Promise<Report> {
-  const digest = createHash("sha256");
-  const report: Report = {
-    verdicts: notCheckedYet(),
-    refused: null,
-    bundle: { sha256: "", bytes: 0 },
-    policySha256: policy === null ? null : sha256(policy).toString("hex"),
-    checkpoint: null,
-    entriesRead: 0,
-    from: null,
-    to: null,
-    types: {},
-  };
-  const reader = new BundleReader(observed(bundle, digest));
-  try {
-    const trusted = policy === null ? null : parsePolicy(policy);
-    const checkpoint = parseCheckpoint(await reader.member("checkpoint", MAX_NOTE_BYTES));
-    report.checkpoint = { origin: checkpoint.origin, size: checkpoint.size, root: checkpoint.root.toString("base64") };
-    report.verdicts.SIGNATURE = judgeSignature(checkpoint, trusted);
-    if (trusted === null) report.verdicts.WITNESSED = { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" };
-    report.verdicts.INTEGRITY = await judgeIntegrity(reader, checkpoint, report, onProgress);
-    await reader.end();
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    report.refused = error.message;
-    if (report.verdicts.INTEGRITY.verdict !== "FAIL")
-      report.verdicts.INTEGRITY = {
-        verdict: "FAIL",
-        reason: "the export could not be read to its end",
-        index: report.entriesRead,
+export async function verify(options: VerifyOptions): Promise<Report> {
+  const run = new Verification(options);
+  await run.read();
+  return run.report;
+}
+
+class Verification {
+  readonly report: Report;
+  readonly #options: VerifyOptions;
+  readonly #platform: Platform;
+  readonly #reader: ArchiveReader;
+  readonly #tree: VerifierTree;
+  readonly #completeness = new Completeness();
+  readonly #disclosures: Disclosures;
+  readonly #witnessed = new Witnessed();
+  readonly #nonce: string | null;
+  readonly #population: number[] = [];
+  #known!: KnownHeads;
+  #before: { origin: string; size: number; root: string } | null = null;
+
+  constructor(options: VerifyOptions) {
+    this.#options = options;
+    this.#platform = options.platform;
+    this.#reader = new ArchiveReader(options.bundle);
+    this.#tree = new VerifierTree(options.platform.sha256);
+    this.#disclosures = new Disclosures(options.platform);
+    this.#nonce = options.nonce === undefined ? null : hex(options.nonce);
+    this.report = {
+      verdicts: nothingChecked("the input was refused before"),
+      refused: null,
+      bundleBytes: 0,
+      policySha256: options.policy === null ? null : hex(options.platform.sha256(options.policy)),
+      checkpoint: null,
+      entriesRead: 0,
+      underOtherSchemas: 0,
+      from: null,
+      to: null,
+      types: {},
+      findings: null,
+      ...(options.nonce === undefined ? {} : { freshness: null }),
+    };
+  }
+
+  async read(): Promise<void> {
+    const { report } = this;
+    const { verdicts } = report;
+    try {
+      const { policy, known = [] } = this.#options;
+      const trusted = policy === null ? null : parsePolicy(policy, this.#platform);
+      const checkpoint = parseCheckpoint(await this.#reader.member("checkpoint", MAX_NOTE_BYTES), "the checkpoint");
+      report.checkpoint = { origin: checkpoint.origin, size: checkpoint.size, root: base64(checkpoint.root) };
+      this.#known = new KnownHeads(checkpoint.origin, checkpoint.size, known);
+      verdicts.SIGNATURE = trusted === null ? selfAsserted() : await judgeSignature(checkpoint, trusted, this.#platform);
+      const kept = await this.#readKept(checkpoint, trusted);
+      if (trusted !== null) await this.#witnessed.add(checkpoint, trusted, this.#platform);
+      const integrity = await this.#judgeIntegrity(checkpoint);
+      verdicts.INTEGRITY = integrity;
+      await this.#reader.end();
+      this.#conclude(checkpoint, trusted, kept);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      report.refused = error.message;
+      if (verdicts.INTEGRITY.verdict !== "FAIL")
+        verdicts.INTEGRITY = fail(report.entriesRead, "the export could not be read to its end");
+    }
+    report.bundleBytes = this.#reader.bytesRead;
+    report.types = Object.fromEntries(Object.entries(report.types).sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Hourly checkpoints: each must be signed as the newest one is. */
+  async #readKept(checkpoint: Checkpoint, trusted: Policy | null): Promise<Verdict | null> {
+    let fault: Verdict | null = null;
+    let previous = 0;
+    for (let count = 0; ; count++) {
+      const name = await this.#reader.peek();
+      if (!name.startsWith("checkpoints/")) return fault;
+      if (count === MAX_KEPT_CHECKPOINTS) throw new Refused("the archive has too many checkpoints");
+      const kept = keptCheckpoint(await this.#reader.member(name, MAX_NOTE_BYTES), name);
+      if (kept.origin !== checkpoint.origin || kept.size <= previous || kept.size >= checkpoint.size)
+        throw new Refused(`${name} is of another log, or out of order`);
+      previous = kept.size;
+      this.#known.addOwn(kept);
+      if (trusted === null) continue;
+      const signed = await judgeSignature(kept, trusted, this.#platform);
+      if (signed.verdict === "FAIL") fault ??= fail(kept.size, `${name}: ${signed.reason}`);
+      await this.#witnessed.add(kept, trusted, this.#platform);
+    }
+  }
+
+  /** Every entry is hashed again, every tile compared, and the root computed from the entries alone. */
+  async #judgeIntegrity({ size, root }: Checkpoint): Promise<Verdict> {
+    let failure: Verdict | null = null;
+    this.#known.note(this.#tree);
+    for (const file of expectedFiles(size)) {
+      if (file.kind === "entries") await this.#readDisclosures(file);
+      const maxBytes = file.kind === "entries" ? file.width * (2 + MAX_LEAF_BYTES) : file.width * HASH_BYTES;
+      const content = await this.#reader.member(file.name, maxBytes);
+      const fault: Verdict | null = file.kind === "entries" ? this.#readEntries(content, file) : this.#compareTile(content, file);
+      // The first fault in the order of the tree is the one that is told.
+      if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0))) failure = fault;
+      if (file.kind === "entries") {
+        this.#options.onProgress?.(this.report.entriesRead, size);
+        // Without all its entries the rest of the tree can't be built.
+        if (fault !== null && this.report.entriesRead < file.tile * 256 + file.width) return fault;
+      }
+    }
+    if (failure !== null) return failure;
+    if (!equal(this.#tree.root(), root))
+      return fail(0, "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state");
+    return pass(`${this.report.entriesRead} entries hashed again; their root is the checkpoint's`);
+  }
+
+  async #readDisclosures(file: ExpectedFile): Promise<void> {
+    const name = disclosuresOf(file);
+    const isThere = (await this.#reader.peek()) === name;
+    this.#disclosures.begin(isThere ? parseDisclosures(await this.#reader.member(name, MAX_DISCLOSURES_BYTES), name) : null);
+  }
+
+  #readEntries(content: Uint8Array, file: ExpectedFile): Verdict | null {
+    const first = file.tile * 256;
+    let failure: Verdict | null = null;
+    let at = 0;
+    for (let index = first; index < first + file.width; index++) {
+      const end = at + 2 <= content.length ? at + 2 + content[at]! * 256 + content[at + 1]! : Number.POSITIVE_INFINITY;
+      if (end > content.length) return fail(index, `${file.name} ends within an entry`);
+      const read = readLeaf(content.subarray(at + 2, end));
+      if ("fault" in read) failure ??= fail(index, `the entry is ${read.fault}`);
+      else failure ??= this.#note(read.leaf, read.isForeign, index);
+      // The byte before the entry, read already, becomes the 0x00 of RFC 6962's leaf hash.
+      content[at + 1] = 0x00;
+      this.#tree.addLeaf(this.#platform.sha256(content.subarray(at + 1, end)));
+      this.#known.note(this.#tree);
+      this.#witnessed.note(this.#tree.size, this.#completeness.timeline, () => this.#tree.root());
+      this.report.entriesRead += 1;
+      at = end;
+    }
+    this.#disclosures.endBundle(first + file.width);
+    return failure ?? (at === content.length ? null : fail(first, `${file.name} holds more than its entries`));
+  }
+
+  #note(leaf: Leaf, isForeign: boolean, index: number): Verdict | null {
+    const { report } = this;
+    const { type, t_log } = leaf;
+    report.types[type] = (report.types[type] ?? 0) + 1;
+    if (isForeign) report.underOtherSchemas += 1;
+    const goesBack = report.to !== null && t_log < report.to;
+    report.from ??= t_log;
+    report.to = t_log;
+    this.#completeness.note(leaf, index);
+    this.#disclosures.note(leaf, index);
+    if (index === 0 && type === "audit.shard.open" && typeof leaf.detail?.["prev_origin"] === "string")
+      this.#before = {
+        origin: leaf.detail["prev_origin"],
+        size: Number(leaf.detail["prev_size"]),
+        root: String(leaf.detail["prev_root"]),
+      };
+    if (this.#nonce !== null && type === "audit.export" && leaf.detail?.["nonce"] === this.#nonce)
+      report.freshness = { entry: index, time: t_log };
+    const { sample } = this.#options;
+    if (sample !== undefined && isKept(leaf, sample.filter) && this.#population.push(index) > MAX_POPULATION)
+      throw new Refused(`more than ${MAX_POPULATION} entries are kept by the filter; narrow it`);
+    return goesBack ? fail(index, "the log's time goes back") : null;
+  }
+
+  #compareTile(content: Uint8Array, file: ExpectedFile): Verdict | null {
+    const leavesPerHash = 256 ** file.level;
+    const first = file.tile * 256 * leavesPerHash;
+    if (content.length !== file.width * HASH_BYTES) return fail(first, `${file.name} has not its size`);
+    const hashes = this.#tree.expectedTile(file.level, file.width);
+    for (const [at, hash] of hashes.entries())
+      if (!equal(hash, content.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)))
+        return fail(
+          first + at * leavesPerHash,
+          file.level === 0 ? "the entry does not hash to its tile's value" : `${file.name} is not what its entries give`,
+        );
+    return null;
+  }
+
+  /** What can be said once everything was read. A log whose entries are not sound says nothing about itself. */
+  #conclude(checkpoint: Checkpoint, trusted: Policy | null, kept: Verdict | null): void {
+    const { verdicts } = this.report;
+    const { size } = checkpoint;
+    const { verdict, findings } = this.#completeness.atEnd(this.#options.downtime ?? null);
+    this.report.findings = findings;
+    verdicts["APPEND-ONLY"] = this.#known.verdict(this.#before);
+    if (kept !== null && verdicts.SIGNATURE.verdict === "PASS") verdicts.SIGNATURE = kept;
+    verdicts.WITNESSED =
+      trusted === null
+        ? { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" }
+        : this.#witnessed.verdict(trusted, size, this.#completeness.timeline.activeMs);
+    const unsound = notChecked("the entries are not sound (INTEGRITY)");
+    const isSound = verdicts.INTEGRITY.verdict === "PASS";
+    verdicts.COMPLETENESS = isSound ? verdict : unsound;
+    verdicts.DISCLOSURES = isSound ? this.#disclosures.verdict() : unsound;
+    const { sample, nonce = new Uint8Array(0) } = this.#options;
+    if (sample !== undefined && isSound)
+      this.report.sample = {
+        filter: sample.filterText,
+        population: this.#population.length,
+        entries: draw(this.#population, sample.count, nonce, checkpoint.root, this.#platform),
       };
   }
-  report.bundle = { sha256: digest.digest("hex"), bytes: reader.bytesRead };
-  report.types = Object.fromEntries(Object.entries(report.types).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return report;
+}
+
+function selfAsserted(): Verdict {
+  return {
+    verdict: "SELF-ASSERTED",
+    reason: "no policy was given (--policy FILE), so no key is known that did not come with the log",
+  };
 }
 
 /** Every key that the policy lists for this origin must have signed. */
-function judgeSignature(checkpoint: SignedCheckpoint, policy: Policy | null): Verdict {
-  if (policy === null)
-    return {
-      verdict: "SELF-ASSERTED",
-      reason: "no policy was given (--policy FILE), so no key is known that did not come with the log",
-    };
+export async function judgeSignature(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<Verdict> {
   const keys = policy.logs.filter(({ name }) => name === checkpoint.origin);
-  if (keys.length === 0) return { verdict: "FAIL", reason: `the policy has no key for the origin ${checkpoint.origin}` };
-  let unknownKinds = 0;
+  if (keys.length === 0) return fail(0, `the policy has no key for the origin ${checkpoint.origin}`);
+  const unknown: string[] = [];
   for (const key of keys) {
-    const lines = checkpoint.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
-    if (lines.length === 0) return { verdict: "FAIL", reason: `the checkpoint lacks the signature of key ${key.keyId}` };
-    const results = lines.map((line) => isSignedBy(checkpoint, line, key));
-    if (results.includes(false)) return { verdict: "FAIL", reason: `the signature of key ${key.keyId} does not verify` };
-    if (results.includes(null)) unknownKinds += 1;
+    const { state } = await judgeKey(checkpoint, key, platform);
+    if (state === "missing") return fail(0, `the checkpoint lacks the signature of key ${key.keyId}`);
+    if (state === "invalid") return fail(0, `the signature of key ${key.keyId} does not verify`);
+    if (state === "unknown") unknown.push(key.keyId);
   }
-  if (unknownKinds > 0)
-    return {
-      verdict: "NOT CHECKED",
-      reason: `${unknownKinds} of ${keys.length} keys are of a kind that this release can't check`,
-    };
-  return { verdict: "PASS", reason: `signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists` };
-}
-
-/** Every entry is hashed again, every tile compared, and the root computed from the entries alone. */
-async function judgeIntegrity(
-  reader: BundleReader,
-  checkpoint: SignedCheckpoint,
-  report: Report,
-  onProgress: VerifyOptions["onProgress"],
-): Promise<Verdict> {
-  const tree = new VerifierTree();
-  let failure: Verdict | null = null;
-  for (const file of expectedFiles(checkpoint.size)) {
-    const maxBytes = file.kind === "entries" ? file.width * (2 + MAX_LEAF_BYTES) : file.width * HASH_BYTES;
-    const content = await reader.member(file.name, maxBytes);
-    const fault: Verdict | null =
-      file.kind === "entries" ? readEntries(content, file, tree, report) : compareTile(content, file, tree);
-    // The first fault in the order of the tree is the one that is told.
-    if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0))) failure = fault;
-    if (file.kind === "entries") {
-      onProgress?.(report.entriesRead, checkpoint.size);
-      // Without all its entries the rest of the tree can't be built.
-      if (fault !== null && report.entriesRead < file.tile * 256 + file.width) return fault;
-    }
-  }
-  if (failure !== null) return failure;
-  if (!tree.root().equals(checkpoint.root))
-    return {
-      verdict: "FAIL",
-      reason: "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state",
-      index: 0,
-    };
-  return { verdict: "PASS", reason: `${report.entriesRead} entries hashed again; their root is the checkpoint's` };
-}
-
-function readEntries(content: Buffer, file: ExpectedFile, tree: VerifierTree, report: Report): Verdict | null {
-  const first = file.tile * 256;
-  let failure: Verdict | null = null;
-  let at = 0;
-  for (let index = first; index < first + file.width; index++) {
-    const end = at + 2 <= content.length ? at + 2 + content.readUInt16BE(at) : Number.POSITIVE_INFINITY;
-    if (end > content.length) return fail(index, `${file.name} ends within an entry`);
-    const leaf = content.subarray(at + 2, end);
-    const facts = readLeaf(leaf);
-    if ("fault" in facts) failure ??= fail(index, `the entry is ${facts.fault}`);
-    else failure ??= count(report, facts, index);
-    // The byte before the entry, read already, becomes the 0x00 of RFC 6962's leaf hash.
-    content[at + 1] = 0x00;
-    tree.addLeaf(sha256(content.subarray(at + 1, end)));
-    report.entriesRead += 1;
-    at = end;
-  }
-  return failure ?? (at === content.length ? null : fail(first, `${file.name} holds more than its entries`));
-}
-
-function count(report: Report, { type, tLog }: LeafFacts, index: number): Verdict | null {
-  report.types[type] = (report.types[type] ?? 0) + 1;
-  report.from ??= tLog;
-  if (report.to !== null && tLog < report.to) return fail(index, "the log's time goes back");
-  report.to = tLog;
-  return null;
-}
-
-function compareTile(content: Buffer, file: ExpectedFile, tree: VerifierTree): Verdict | null {
-  const leavesPerHash = 256 ** file.level;
-  const first = file.tile * 256 * leavesPerHash;
-  if (content.length !== file.width * HASH_BYTES) return fail(first, `${file.name} has not its size`);
-  const hashes = tree.expectedTile(file.level, file.width);
-  for (const [at, hash] of hashes.entries())
-    if (!hash.equals(content.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)))
-      return fail(
-        first + at * leavesPerHash,
-        file.level === 0 ? "the entry does not hash to its tile's value" : `${file.name} is not what its entries give`,
-      );
-  return null;
-}
-
-function fail(index: number, reason: string): Verdict {
-  return { verdict: "FAIL", reason, index };
-}
-
-async function* observed(stream: AsyncIterable<Buffer>, digest: { update: (chunk: Buffer) => unknown }): AsyncGenerator<Buffer> {
-  for await (const chunk of stream) {
-    digest.update(chunk);
-    yield chunk;
-  }
+  if (unknown.length > 0)
+    return notChecked(
+      `${keys.length - unknown.length} of ${keys.length} keys signed; ${unknown.join(", ")} is of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)`,
+    );
+  return pass(`signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists`);
 }

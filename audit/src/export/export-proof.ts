@@ -1,0 +1,32 @@
+/** The proof of one event, for somebody who is to see no other: C2SP tlog-proof, the leaf as its `extra`. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseCheckpoint } from "../log/checkpoint.ts";
+import { LeafReader } from "../log/leaf-reader.ts";
+import { LogDamagedError, LogReader } from "../log/log-reader.ts";
+import { inclusionProof } from "../log/proofs.ts";
+
+/**
+ * @returns the text of a `.tlog-proof` under the newest witnessed checkpoint that covers the entry, else under the newest of all
+ * @throws RangeError when no checkpoint covers the entry
+ * @throws LogDamagedError
+ */
+export async function exportProof(logDir: string, index: number): Promise<string> {
+  const { note, size } = await coveringCheckpoint(logDir, index);
+  const reader = new LogReader(logDir);
+  const leaf = await new LeafReader(reader).read(index, size);
+  const hashes = await inclusionProof(reader, index, size);
+  const lines = ["c2sp.org/tlog-proof@v1", `extra ${leaf.toString("base64")}`, `index ${index}`];
+  return `${[...lines, ...hashes.map((hash) => hash.toString("base64"))].join("\n")}\n\n${note}`;
+}
+
+async function coveringCheckpoint(logDir: string, index: number): Promise<{ note: string; size: number }> {
+  for (const name of ["checkpoint.witnessed", "checkpoint"]) {
+    const note = await readFile(join(logDir, name), "utf8").catch(() => null);
+    if (note === null) continue;
+    const checkpoint = parseCheckpoint(note);
+    if (checkpoint === null) throw new LogDamagedError(0, `${name} is no checkpoint`);
+    if (checkpoint.size > index) return { note, size: checkpoint.size };
+  }
+  throw new RangeError(`no checkpoint covers the entry ${index}`);
+}

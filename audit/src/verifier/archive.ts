@@ -1,0 +1,116 @@
+/** Reads an export as a stream: a ustar of the one form that is accepted, member by member, never unpacked. */
+import { equal, latin1 } from "./bytes.ts";
+import { Refused } from "./note.ts";
+
+const BLOCK = 512;
+
+/** Bytes on demand from a stream of chunks; holds no more than what was asked for and one chunk. */
+export class ArchiveReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array(0);
+  #header: { name: string; size: number } | null = null;
+  bytesRead = 0;
+
+  constructor(stream: AsyncIterable<Uint8Array>) {
+    this.#chunks = stream[Symbol.asyncIterator]();
+  }
+
+  /** Name of the next member; the empty string where the archive ends. @throws {@link Refused} for a header of another form */
+  async peek(): Promise<string> {
+    if (this.#header === null) {
+      const header = await this.#take(BLOCK, "the next member");
+      if (header.every((byte) => byte === 0)) this.#header = { name: "", size: 0 };
+      else {
+        const size = sizeOf(header);
+        const name = nameOf(header);
+        if (!equal(header, headerOf(name, size))) throw new Refused("the archive has a member of another form");
+        this.#header = { name, size };
+      }
+    }
+    return this.#header.name;
+  }
+
+  /**
+   * The content of the next member, which must have this name.
+   * @throws {@link Refused} when the archive ends, has another member here, or one over `maxBytes`
+   */
+  async member(name: string, maxBytes: number): Promise<Uint8Array> {
+    const found = await this.peek();
+    const { size } = this.#header!;
+    if (found !== name) throw new Refused(`the archive has ${found === "" ? "its end" : found} where ${name} must be`);
+    if (size > maxBytes) throw new Refused(`${name} is longer than ${maxBytes} bytes`);
+    this.#header = null;
+    const padded = await this.#take(Math.ceil(size / BLOCK) * BLOCK, name);
+    for (let at = size; at < padded.length; at++) if (padded[at] !== 0) throw new Refused(`${name} is not padded with zeros`);
+    return padded.subarray(0, size);
+  }
+
+  /** @throws {@link Refused} unless two zero blocks and nothing else follow */
+  async end(): Promise<void> {
+    if ((await this.peek()) !== "") throw new Refused("the archive has more members than its tree");
+    const block = await this.#take(BLOCK, "the end");
+    if (block.some((byte) => byte !== 0)) throw new Refused("the archive has more members than its tree");
+    if (this.#rest.length > 0 || (await this.#chunks.next()).done !== true)
+      throw new Refused("something follows the end of the archive");
+  }
+
+  async #take(count: number, what: string): Promise<Uint8Array> {
+    if (this.#rest.length < count) {
+      const parts = [this.#rest];
+      let have = this.#rest.length;
+      while (have < count) {
+        const next = await this.#chunks.next();
+        if (next.done === true) throw new Refused(`the archive ends within ${what}`);
+        parts.push(next.value);
+        have += next.value.length;
+      }
+      const joined = new Uint8Array(have);
+      let at = 0;
+      for (const part of parts) {
+        joined.set(part, at);
+        at += part.length;
+      }
+      this.#rest = joined;
+    }
+    const bytes = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(count);
+    this.bytesRead += count;
+    return bytes;
+  }
+}
+
+function nameOf(header: Uint8Array): string {
+  const field = header.subarray(0, 100);
+  const end = field.indexOf(0);
+  return latin1(end === -1 ? field : field.subarray(0, end));
+}
+
+function sizeOf(header: Uint8Array): number {
+  const octal = latin1(header.subarray(124, 135));
+  if (!/^[0-7]{11}$/.test(octal)) throw new Refused("the archive has something that is no member's header");
+  return Number.parseInt(octal, 8);
+}
+
+/** POSIX.1-1988: regular file, mode 644, everything else zero. */
+function headerOf(name: string, size: number): Uint8Array {
+  const header = new Uint8Array(BLOCK);
+  const write = (text: string, at: number): void => {
+    for (let index = 0; index < text.length; index++) header[at + index] = text.charCodeAt(index);
+  };
+  const fields: [offset: number, text: string][] = [
+    [0, name],
+    [100, "0000644"],
+    [108, "0000000"],
+    [116, "0000000"],
+    [124, size.toString(8).padStart(11, "0")],
+    [136, "00000000000"],
+    [148, "        "],
+    [156, "0"],
+    [257, "ustar"],
+    [263, "00"],
+  ];
+  for (const [offset, text] of fields) write(text, offset);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return header;
+}

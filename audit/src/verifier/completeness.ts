@@ -1,0 +1,108 @@
+/** COMPLETENESS: nothing is missing that the log itself speaks of. */
+import type { Leaf } from "./leaf.ts";
+import { Operations } from "./operations.ts";
+import { Sequences } from "./sequences.ts";
+import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
+import { fail, pass, type Verdict } from "./verdicts.ts";
+
+/** What was lost when the shard before was put back to an older state. */
+export type Recovered = { origin: string; from: number; to: number };
+
+export type Findings = {
+  stretches: readonly Stretch[];
+  recovered: Recovered | null;
+  operations: { closed: number; open: number; overdue: number };
+  /** auditd began anew without having stopped in good order. */
+  abruptStarts: number;
+};
+
+export class Completeness {
+  readonly timeline = new Timeline();
+  readonly #sequences = new Sequences();
+  readonly #operations = new Operations();
+  readonly #faults: Verdict[] = [];
+  #recovered: Recovered | null = null;
+  #hasStarted = false;
+  #abruptStarts = 0;
+  #lastType = "";
+  #lastMs = 0;
+
+  note(leaf: Leaf, index: number): void {
+    const { type, prod, detail = {} } = leaf;
+    if (index === 0 && type !== "audit.shard.open") this.#fault(index, "the first entry does not say which shard it opens");
+    if (index > 0 && type === "audit.shard.open") this.#fault(index, "a shard is opened within another");
+    if (index === 0 && detail["reason"] === "restore")
+      this.#recovered = {
+        origin: String(detail["prev_origin"]),
+        from: Number(detail["prev_size"]),
+        to: Number(detail["seen_size"]),
+      };
+    if (this.#lastType === "audit.shard.close") this.#fault(index, "an entry follows the last one of the shard");
+    const sequenceFault = this.#sequences.fault(leaf, index);
+    if (sequenceFault !== null) this.#fault(index, sequenceFault);
+    const operationFault = this.#operations.fault(leaf, index);
+    if (operationFault !== null) this.#fault(index, operationFault);
+    if (type === "audit.lost" && !this.#isRecovered(Number(detail["index"])))
+      this.#fault(
+        index,
+        `LOST: ${leaf.object.id} holds an acknowledgement of entry ${String(detail["index"])} that the log does not bear out`,
+      );
+    if (prod === "auditd" && type === "audit.producer.start" && leaf.object.id === "auditd") {
+      if (this.#hasStarted && this.#lastType !== "audit.stop") this.#abruptStarts += 1;
+      this.#hasStarted = true;
+    }
+    this.timeline.note(leaf, index);
+    this.#lastType = type;
+    this.#lastMs = Date.parse(leaf.t_log);
+  }
+
+  /** @param downtime null: none was announced, and stretches are told and not judged */
+  atEnd(downtime: readonly Downtime[] | null): { verdict: Verdict; findings: Findings } {
+    this.timeline.end();
+    const { open, overdue, firstOverdue } = this.#operations.atEnd(this.#lastMs);
+    const { stretches } = this.timeline;
+    if (firstOverdue !== null)
+      this.#fault(
+        firstOverdue.index,
+        `${overdue} operations have no outcome and are older than their type allows; the first is ${firstOverdue.type}`,
+      );
+    const unannounced = downtime === null ? undefined : stretches.find((stretch) => !isAnnounced(stretch, downtime));
+    if (unannounced !== undefined)
+      this.#fault(
+        unannounced.index,
+        `${unannounced.kind} from ${unannounced.from} to ${unannounced.to}, which was not announced`,
+      );
+    const findings: Findings = {
+      stretches,
+      recovered: this.#recovered,
+      operations: { closed: this.#operations.closed, open, overdue },
+      abruptStarts: this.#abruptStarts,
+    };
+    return { verdict: this.#verdict(findings), findings };
+  }
+
+  #verdict({ stretches, operations }: Findings): Verdict {
+    const [first] = this.#faults.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+    if (first !== undefined)
+      return this.#faults.length === 1 ? first : { ...first, reason: `${first.reason} (the first of ${this.#faults.length})` };
+    const silences = ["DARK", "STOPPED"]
+      .map((kind) => `${kind} ${stretches.filter((stretch) => stretch.kind === kind).length}`)
+      .join(", ");
+    const lost =
+      this.#recovered === null
+        ? ""
+        : `; RECOVERED: entries ${this.#recovered.from} to ${this.#recovered.to - 1} of ${this.#recovered.origin} were lost`;
+    return pass(
+      `${this.#sequences.count} producers without a gap; ${operations.closed} operations closed, ${operations.open} OPEN; ${silences}${lost}`,
+    );
+  }
+
+  #isRecovered(index: number): boolean {
+    return this.#recovered !== null && index >= this.#recovered.from && index < this.#recovered.to;
+  }
+
+  /** The first hundred are enough to be told of. */
+  #fault(index: number, reason: string): void {
+    if (this.#faults.length < 100) this.#faults.push(fail(index, reason));
+  }
+}

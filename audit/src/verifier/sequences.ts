@@ -1,0 +1,97 @@
+/**
+ * Where each producer stands: its numbers follow one another within a life, a life is begun by `audit.producer.start`, and each heartbeat says
+ * of all of them what the log holds.
+ */
+import type { Leaf } from "./leaf.ts";
+
+const AUDITD = "auditd";
+
+type Life = {
+  boot: string;
+  last: number /** After a loss that was logged the producer goes on wherever it stands. */;
+  mayJump: boolean;
+};
+
+export class Sequences {
+  readonly #lives = new Map<string, Life>();
+  /** auditd speaks before it says that it starts: the first entries of a shard say where the others stand. */
+  #isOpening = false;
+
+  get count(): number {
+    return this.#lives.size;
+  }
+
+  /** Takes note of an entry; what is wrong with its place, or null. */
+  fault(leaf: Leaf, index: number): string | null {
+    const { type, prod, boot, pseq } = leaf;
+    if (prod === AUDITD && type === "audit.shard.open" && index === 0) {
+      this.#isOpening = true;
+      this.#lives.set(AUDITD, { boot, last: pseq, mayJump: false });
+      return pseq === 1 ? null : "the shard does not begin with auditd's first entry";
+    }
+    const started = prod === AUDITD && type === "audit.producer.start" ? this.#start(leaf) : null;
+    const stepped = this.#step(prod, boot, pseq);
+    if (prod === AUDITD && type === "audit.rejected") return started ?? stepped ?? this.#rejected(leaf);
+    if (prod === AUDITD && type === "audit.lost") {
+      const life = this.#lives.get(leaf.object.id);
+      if (life !== undefined) life.mayJump = true;
+    }
+    if (prod === AUDITD && type === "audit.heartbeat") return started ?? stepped ?? this.#heartbeat(leaf);
+    return started ?? stepped;
+  }
+
+  #step(prod: string, boot: string, pseq: number): string | null {
+    const life = this.#lives.get(prod);
+    if (life === undefined) return `GAP: ${prod} speaks before its start`;
+    if (life.boot !== boot) return `GAP: ${prod} speaks in a life that was not begun`;
+    const expected = life.last + 1;
+    const isNext = pseq === expected || (life.mayJump && pseq > expected);
+    life.last = pseq;
+    life.mayJump = false;
+    return isNext ? null : `GAP: ${prod} says ${pseq} where ${expected} must be`;
+  }
+
+  #start({ object, detail = {}, boot: auditdBoot }: Leaf): string | null {
+    const prod = object.id;
+    const boot = String(detail["boot"]);
+    const first = Number(detail["first_pseq"]);
+    const known = this.#lives.get(prod);
+    if (prod === AUDITD) {
+      if (boot !== auditdBoot) return "GAP: auditd starts in another life than it speaks in";
+      if (this.#isOpening && known?.boot === boot) {
+        this.#isOpening = false;
+        return null;
+      }
+    }
+    this.#lives.set(prod, { boot, last: first - 1, mayJump: false });
+    if (known === undefined) return null;
+    if (known.boot === boot) return `GAP: ${prod} starts twice in one life`;
+    const isFollowed = detail["prev_boot"] === known.boot && detail["prev_pseq"] === known.last;
+    return isFollowed
+      ? null
+      : `GAP: the start of ${prod} says that its last life ended at ${String(detail["prev_pseq"])}, the log has ${known.last}`;
+  }
+
+  /** The refusal stands in the place of what was refused. */
+  #rejected({ object, detail = {} }: Leaf): string | null {
+    if (detail["taken"] !== true) return null;
+    return this.#step(object.id, String(detail["boot"]), Number(detail["pseq"]));
+  }
+
+  #heartbeat({ detail = {}, pseq }: Leaf): string | null {
+    const said = new Map<string, { boot: string; pseq: number }>();
+    const vector = detail["producers"];
+    if (!Array.isArray(vector)) return null;
+    for (const { prod, boot, pseq: last } of vector as { prod: string; boot: string; pseq: number }[])
+      said.set(prod, { boot, pseq: last });
+    for (const [prod, { boot, last }] of this.#lives) {
+      const one = said.get(prod);
+      if (one === undefined) return `GAP: the heartbeat does not name ${prod}`;
+      const held = prod === AUDITD ? pseq - 1 : last;
+      if (one.boot !== boot || one.pseq !== held)
+        return `GAP: the heartbeat says that ${prod} is at ${one.pseq}, the log has ${held}`;
+    }
+    const unknown = [...said.keys()].find((prod) => !this.#lives.has(prod));
+    return unknown === undefined ? null : `GAP: the heartbeat names ${unknown}, of which the log has nothing`;
+  }
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import t from "tap";
+import { commitment } from "../../src/event/commitment.ts";
+import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
+import { parseKnown } from "../../src/verifier/known.ts";
+import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { draw, parseFilter } from "../../src/verifier/sample.ts";
+import { MadeLog, ORIGIN } from "./made-log.ts";
+
+const MINUTE = 60_000;
+
+t.test("APPEND-ONLY: what the auditor kept must be a beginning of the log", async (t) => {
+  const log = MadeLog.begun();
+  log.run(3);
+  const early = log.checkpoint();
+  log.run(3);
+  const later = log.checkpoint();
+  log.run(1);
+  const verdict = async (known: string) => (await log.judge({ known: parseKnown(Buffer.from(known)) })).verdicts["APPEND-ONLY"];
+  t.match((await log.judge()).verdicts["APPEND-ONLY"], { verdict: "NOT CHECKED" });
+  t.match(await verdict(early), { verdict: "PASS", reason: /^1 known checkpoints.* 6 entries/ });
+  t.match(await verdict(`${early}${later}`), { verdict: "PASS", reason: /^2 known/ }, "notes one after the other");
+  t.match(await verdict(early.split("\n\n")[0]!), { verdict: "PASS" }, "the printed text alone");
+  t.match(await verdict(JSON.stringify(await log.judge())), { verdict: "PASS" }, "an earlier report");
+  t.match(await verdict(log.checkpoint(6, { root: Buffer.alloc(32, 7) })), { verdict: "FAIL", index: 0 });
+  const forked = `${early}${log.checkpoint(9, { root: Buffer.alloc(32, 7) })}`;
+  t.match(
+    await verdict(forked),
+    { verdict: "FAIL", index: 6, reason: /lies between entries 6 and 8/ },
+    "the smallest range that is known",
+  );
+  const tomorrow = log.checkpoint(99, { root: Buffer.alloc(32, 7) });
+  t.match(await verdict(tomorrow), { verdict: "FAIL", reason: /older state/ }, "yesterday's state is served");
+  t.match(await verdict(early.replaceAll(ORIGIN, "other.audit.acme/2026")), { verdict: "NOT CHECKED" }, "another log's");
+  for (const wrong of ["{", "{}", "a\nb\n", `${ORIGIN}\n-1\nAAAA\n`])
+    t.throws(() => parseKnown(Buffer.from(wrong)), { name: "Refused" }, wrong);
+});
+
+t.test("APPEND-ONLY: a checkpoint that the export itself carries must fit as well", async (t) => {
+  const log = MadeLog.begun();
+  log.run(5);
+  const wrong = log.archive({ kept: [log.checkpoint(4, { root: Buffer.alloc(32, 9) })] });
+  t.match(
+    (await log.judge({ archive: wrong })).verdicts["APPEND-ONLY"],
+    { verdict: "FAIL", index: 0 },
+    "the log signed two trees",
+  );
+  const unsigned = log.checkpoint(4).replace(/\n— [^\n]+\n$/, "\n");
+  t.match((await log.judge({ archive: log.archive({ kept: [unsigned] }) })).verdicts.SIGNATURE, {
+    verdict: "FAIL",
+    reason: /checkpoints\/4/,
+  });
+  for (const kept of [[log.checkpoint(4), log.checkpoint(3)], [log.checkpoint(8)], [log.checkpoint(4), log.checkpoint(4)]])
+    t.match(await log.judge({ archive: log.archive({ kept }) }), { refused: /out of order/ });
+});
+
+t.test("WITNESSED: up to which entry, by the policy's quorum, and the longest stretch without", async (t) => {
+  const log = MadeLog.begun();
+  const kept: string[] = [];
+  for (let hour = 0; hour < 3; hour++) {
+    log.run(60);
+    kept.push(log.checkpoint(log.leaves.length, { witnessed: true }));
+  }
+  log.run(5);
+  const newest = log.checkpoint(log.leaves.length, { witnessed: true });
+  log.run(4);
+  const policy = log.policy("w1");
+  const verdict = async (options: { note?: string; kept?: string[] }) =>
+    (await log.judge({ archive: log.archive(options), policy })).verdicts.WITNESSED;
+  t.match(await verdict({ note: log.checkpoint(log.leaves.length, { witnessed: true }), kept }), {
+    verdict: "PASS",
+    reason: /^w1 countersigned up to entry \d+, at 2026-03-01T11:09:00.000Z; longest stretch 60 min$/,
+  });
+  t.match(await verdict({ kept: [...kept, newest] }), {
+    verdict: "PASS",
+    reason: /the last 4 entries are not countersigned yet/,
+  });
+  t.match(await verdict({ kept: [kept[0]!, kept[2]!] }), {
+    verdict: "FAIL",
+    index: 63,
+    reason: /120 min of running time, entries 63 to 182/,
+  });
+  log.run(20);
+  t.match(await verdict({ kept }), { verdict: "FAIL", reason: /29 min of running time/ }, "nobody countersigned lately");
+  t.match(await verdict({}), { verdict: "FAIL", reason: /no checkpoint/ });
+  t.match((await log.judge()).verdicts.WITNESSED, { verdict: "NOT CHECKED", reason: /quorum none/ });
+  const [one = ""] = kept;
+  const bytes = Buffer.from(one.trimEnd().split(" ").at(-1)!, "base64");
+  bytes[bytes.length - 1]! ^= 1;
+  const forged = `${one.slice(0, one.trimEnd().lastIndexOf(" "))} ${bytes.toString("base64")}\n`;
+  t.match(await verdict({ kept: [forged] }), { verdict: "FAIL", reason: /does not verify/ });
+});
+
+t.test("WITNESSED: time in which the log did not run is no stretch without witness", async (t) => {
+  const log = MadeLog.begun();
+  log.run(10);
+  const kept = [log.checkpoint(log.leaves.length, { witnessed: true })];
+  log.nowMs += 30 * 60 * MINUTE;
+  log.start("auditd");
+  log.run(3);
+  const note = log.checkpoint(log.leaves.length, { witnessed: true });
+  const { verdicts } = await log.judge({ archive: log.archive({ note, kept }), policy: log.policy("w1") });
+  t.match(verdicts.WITNESSED, { verdict: "PASS", reason: /longest stretch 10 min/ });
+});
+
+t.test("DISCLOSURES: values open their commitments, erased ones were erased on record", async (t) => {
+  const log = MadeLog.begun();
+  const lines = ["10.0.0.7", "ward 3", "Mozilla"].map((value) => {
+    const { commitment: made, disclosure } = commitment("src.addr", value);
+    const index = log.say({ type: "key.list", src: { addr: made } });
+    return { index, field: "src.addr", commitment: made, salt: disclosure.salt, value };
+  });
+  const [first, second, third] = lines as [(typeof lines)[0], (typeof lines)[0], (typeof lines)[0]];
+  const frontier = new Frontier();
+  frontier.append(hashLeaf(Buffer.from(`${second.index}\n${second.field}\n${second.commitment}`)));
+  const op = crypto.randomUUID();
+  const erasure = { type: "privacy.erasure", op, object: { kind: "user", id: "usr-1" } } as const;
+  log.say({ ...erasure, phase: "requested" });
+  const erased = log.say({
+    ...erasure,
+    phase: "completed",
+    outcome: { code: "ok" },
+    detail: { commitments_count: 1, commitments_root: frontier.root().toString("hex") },
+  });
+  const mark = ({ index, field, commitment }: (typeof lines)[0], by = erased) => ({ index, field, commitment, erased: by });
+  const verdict = async (disclosures: object[]) =>
+    (await log.judge({ archive: log.archive({ disclosures }) })).verdicts.DISCLOSURES;
+  t.match((await log.judge()).verdicts.DISCLOSURES, { verdict: "NOT CHECKED" });
+  t.match(await verdict([first, mark(second)]), {
+    verdict: "PASS",
+    reason: /^1 values open.* 1 are ERASED.* 1 are not disclosed$/,
+  });
+  t.match(await verdict([{ ...first, value: "10.0.0.8" }]), { verdict: "FAIL", index: first.index });
+  t.match(await verdict([{ ...first, index: third.index }]), { verdict: "FAIL", index: third.index }, "another entry's");
+  t.match(await verdict([{ ...first, field: "src.agent" }]), { verdict: "FAIL", index: first.index }, "another field's");
+  t.match(await verdict([mark(second, first.index)]), { verdict: "FAIL", reason: /no erasure/ });
+  t.match(await verdict([mark(second), mark(third)]), { verdict: "FAIL", reason: /states 1 commitments; 2 are marked/ });
+  t.match(await verdict([{ ...first, index: 250 }]), { verdict: "FAIL" }, "beyond the entries");
+  const archive = (disclosures: object[]) => log.judge({ archive: log.archive({ disclosures }) });
+  t.match(await archive([third, first]), { refused: /not in order/ });
+  t.match(await archive([first, first]), { refused: /not in order/ });
+  t.match(await archive([{ ...first, more: 1 }]), { refused: /discloses nothing/ });
+});
+
+t.test("FRESHNESS and a sample that anybody can draw again", async (t) => {
+  const log = MadeLog.begun();
+  for (let n = 0; n < 40; n++) log.key();
+  const nonce = createHash("sha256").update("today").digest();
+  const op = crypto.randomUUID();
+  const entry = log.say({
+    ...{ type: "audit.export", op, phase: "requested", object: { kind: "log", id: "box" } },
+    detail: { nonce: nonce.toString("hex") },
+  });
+  log.say({ type: "audit.export", op, phase: "completed", outcome: { code: "ok" }, object: { kind: "log", id: "box" } });
+  const sample = { count: 5, filter: parseFilter("type=key.list,actor=usr-1")!, filterText: "type=key.list" };
+  const report = await log.judge({ nonce, sample });
+  t.match(report.freshness, { entry });
+  t.equal((await log.judge({ nonce: Buffer.alloc(32) })).freshness, null, "another nonce");
+  t.match(report.sample, { population: 40, entries: { length: 5 } });
+  t.same((await log.judge({ nonce, sample })).sample, report.sample);
+  t.notSame((await log.judge({ nonce: Buffer.alloc(32), sample })).sample?.entries, report.sample?.entries);
+  const seed = createHash("sha256").update(nonce).update(Buffer.from(report.checkpoint!.root, "base64")).digest();
+  const counter = Buffer.alloc(8);
+  const drawn = createHash("sha256").update(seed).update(counter).digest().readUIntBE(0, 6);
+  t.equal(report.sample?.entries[0], 3 + (drawn % 40), "the first is what the rule of the guide gives");
+  const all = draw([5, 6, 7], 9, nonce, Buffer.alloc(32), nodePlatform);
+  t.same(all.toSorted(), [5, 6, 7], "no more than there are, none twice");
+  for (const wrong of ["colour=blue", "type=a,type=b", "type"]) t.equal(parseFilter(wrong), null, wrong);
+});

@@ -1,0 +1,162 @@
+/** A log of a test's own making, honest or not: leaves as auditd writes them, an export as `exportLog` writes it. */
+import { generateKeyPairSync } from "node:crypto";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { canonicalJson, canonicalMembers } from "../../src/event/canonical-json.ts";
+import { composeEvent } from "../../src/event/compose-event.ts";
+import { leafText } from "../../src/event/leaf.ts";
+import { ustarMember } from "../../src/export/ustar.ts";
+import { parseCheckpoint, signatureOf, signCheckpoint } from "../../src/log/checkpoint.ts";
+import { encodeEntries } from "../../src/log/entry-bundle.ts";
+import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
+import { KEY_TYPE, noteSigner, type NoteSigner, verifierKey } from "../../src/log/note-key.ts";
+import { formatNote } from "../../src/log/signed-note.ts";
+import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { type Report, verify, type VerifyOptions } from "../../src/verifier/verify.ts";
+
+export const ORIGIN = "box.audit.acme/2026";
+const START_MS = Date.parse("2026-03-01T08:00:00.000Z");
+
+type Said = Pick<EventDraft, "type"> & Partial<Omit<EventDraft, "type">>;
+
+export class MadeLog {
+  readonly leaves: Buffer[] = [];
+  readonly keys: NoteSigner[] = [
+    noteSigner(ORIGIN, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey),
+    noteSigner(ORIGIN, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey),
+  ];
+  readonly witness = noteSigner("w.example/w1", KEY_TYPE.ed25519Cosignature, generateKeyPairSync("ed25519").privateKey);
+  nowMs = START_MS;
+  #positions = new Map<string, { boot: string; pseq: number }>();
+  #boots = 0;
+
+  /** Opened, auditd running, producer `p` in its first life. */
+  static begun(open: Record<string, unknown> = {}): MadeLog {
+    const log = new MadeLog();
+    const detail = {
+      reason: "first",
+      prev_origin: null,
+      prev_size: 0,
+      prev_root: null,
+      seen_size: 0,
+      seen_root: null,
+      generation: 0,
+      ...open,
+    };
+    log.#positions.set("auditd", { boot: "a-0", pseq: 0 });
+    log.own({ type: "audit.shard.open", object: { kind: "log", id: "auditd" }, detail: detail as never });
+    log.own({
+      type: "audit.producer.start",
+      object: { kind: "producer", id: "auditd" },
+      detail: { boot: "a-0", first_pseq: 1, prev_boot: null, prev_pseq: 0 },
+    });
+    log.start("p");
+    return log;
+  }
+
+  /** Anything, as it stands: the tests that lie use it. */
+  raw(prod: string, boot: string, pseq: number, said: Said): number {
+    const draft = {
+      phase: "fact",
+      op: crypto.randomUUID(),
+      actor: { sub: "usr-1", kind: "user" },
+      object: { kind: "user", id: "usr-1" },
+      ...said,
+    } as EventDraft;
+    const { event } = composeEvent(draft, { boot, pseq, nowMs: this.nowMs });
+    this.leaves.push(Buffer.from(leafText(canonicalMembers(JSON.parse(event), 6), prod, new Date(this.nowMs).toISOString())));
+    return this.leaves.length - 1;
+  }
+
+  say(said: Said, prod = "p"): number {
+    const at = this.#positions.get(prod)!;
+    at.pseq += 1;
+    return this.raw(prod, at.boot, at.pseq, said);
+  }
+
+  own(said: Said): number {
+    return this.say({ actor: { sub: "auditd", kind: "system" }, ...said }, "auditd");
+  }
+
+  /** A new life of a producer. */
+  start(prod: string, changes: Record<string, unknown> = {}): void {
+    const known = this.#positions.get(prod);
+    const boot = `b-${++this.#boots}`;
+    const detail = { boot, first_pseq: 1, prev_boot: known?.boot ?? null, prev_pseq: known?.pseq ?? 0, ...changes };
+    if (prod === "auditd") this.#positions.set(prod, { boot, pseq: 0 });
+    this.own({ type: "audit.producer.start", object: { kind: "producer", id: prod }, detail: detail as never });
+    if (prod !== "auditd") this.#positions.set(prod, { boot, pseq: detail.first_pseq - 1 });
+  }
+
+  position(prod = "p"): { boot: string; pseq: number } {
+    return this.#positions.get(prod)!;
+  }
+
+  heartbeat(): void {
+    const producers = [...this.#positions].map(([prod, at]) => ({ prod, ...at })).sort((a, b) => (a.prod < b.prod ? -1 : 1));
+    this.own({ type: "audit.heartbeat", object: { kind: "log", id: "auditd" }, detail: { producers, open_operations: 0 } });
+  }
+
+  /** Minutes in which auditd runs. */
+  run(minutes: number): void {
+    for (let minute = 0; minute < minutes; minute++) {
+      this.nowMs += 60_000;
+      this.heartbeat();
+    }
+  }
+
+  key(): number {
+    return this.say({ type: "key.list" });
+  }
+
+  requested(type: "job.cancel" | "job.submit" = "job.submit", op: string = crypto.randomUUID()): string {
+    this.say({ type, op, phase: "requested", object: { kind: "job", id: "job-1" } });
+    return op;
+  }
+
+  outcome(op: string, type: "job.cancel" | "job.submit" = "job.submit"): void {
+    this.say({ type, op, phase: "completed", outcome: { code: "ok" }, object: { kind: "job", id: "job-1" } });
+  }
+
+  rootAt(size: number): Buffer {
+    const frontier = new Frontier();
+    for (const leaf of this.leaves.slice(0, size)) frontier.append(hashLeaf(leaf));
+    return frontier.root();
+  }
+
+  checkpoint(size: number = this.leaves.length, options: { witnessed?: boolean; root?: Buffer } = {}): string {
+    const note = signCheckpoint({ origin: ORIGIN, size, root: options.root ?? this.rootAt(size) }, this.keys, this.nowMs);
+    if (options.witnessed !== true) return note;
+    const checkpoint = parseCheckpoint(note)!;
+    const line = signatureOf(checkpoint, this.witness, Math.floor(this.nowMs / 1_000));
+    return formatNote({ text: checkpoint.text, signatures: [...checkpoint.signatures, line] });
+  }
+
+  policy(quorum: "none" | "w1" = "none"): Buffer {
+    const witness = quorum === "none" ? "" : `witness w1 ${verifierKey(this.witness)}\n`;
+    return Buffer.from(`${this.keys.map((key) => `log ${verifierKey(key)}\n`).join("")}${witness}quorum ${quorum}\n`);
+  }
+
+  /** Of at most 256 leaves. */
+  archive(options: { note?: string; kept?: string[]; disclosures?: object[] } = {}): Buffer {
+    const width = this.leaves.length;
+    const note = options.note ?? this.checkpoint();
+    const lines = options.disclosures?.map((line) => `${canonicalJson(line, 2)}\n`).join("");
+    return Buffer.concat([
+      ustarMember("checkpoint", Buffer.from(note)),
+      ...(options.kept ?? []).map((kept) => ustarMember(`checkpoints/${parseCheckpoint(kept)!.size}`, Buffer.from(kept))),
+      ...(lines === undefined ? [] : [ustarMember(`disclosures/000.p/${width}`, Buffer.from(lines))]),
+      ustarMember(`tile/entries/000.p/${width}`, encodeEntries(this.leaves)),
+      ustarMember(`tile/0/000.p/${width}`, Buffer.concat(this.leaves.map(hashLeaf))),
+      Buffer.alloc(1_024),
+    ]);
+  }
+
+  judge(options: Partial<VerifyOptions> & { archive?: Buffer } = {}): Promise<Report> {
+    const { archive = this.archive(), ...rest } = options;
+    return verify({ bundle: inChunks(archive), policy: this.policy(), platform: nodePlatform, ...rest });
+  }
+}
+
+async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 4_096) yield Buffer.from(bytes.subarray(at, at + 4_096));
+}
