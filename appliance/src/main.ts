@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { exportAudit } from "./commands/audit-export.ts";
+import { exportAudit, proveEntry } from "./commands/audit-export.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
@@ -202,14 +202,21 @@ image
     if (checked.unserved.length > 0) process.exitCode = 3;
   });
 
-program
-  .command("audit")
-  .description("the audit log")
+const audit = program.command("audit").description("the audit log");
+audit
   .command("export")
   .description("write the log as one file for the offline verifier; the export is itself logged")
   .requiredOption("--out <file>", "ustar file to write")
-  .action(async (options: { out: string }) => {
-    print(await exportAudit(openContext(root()), options.out));
+  .option("--nonce <hex>", "the auditor's 32 bytes: shows that the export is no older than they are")
+  .action(async (options: { out: string; nonce?: string }) => {
+    print(await exportAudit(openContext(root()), options.out, options.nonce));
+  });
+audit
+  .command("prove <entry>")
+  .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")
+  .requiredOption("--out <file>", "tlog-proof file to write")
+  .action(async (entry: string, options: { out: string }) => {
+    print(await proveEntry(openContext(root()), Number(entry), options.out));
   });
 
 program

@@ -13,6 +13,7 @@ import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../log/tile-la
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../log/log-reader.ts";
+export { exportProof } from "./export-proof.ts";
 export { currentSlug, shardFolder } from "../log/shards.ts";
 
 export type ExportResult = {

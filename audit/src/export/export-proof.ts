@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseCheckpoint } from "../log/checkpoint.ts";
 import { LeafReader } from "../log/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
-import { inclusionProof } from "../log/proofs.ts";
+import { TileProofs } from "../log/tile-proofs.ts";
 
 /**
  * @returns the text of a `.tlog-proof` under the newest witnessed checkpoint that covers the entry, else under the newest of all
@@ -15,7 +15,7 @@ export async function exportProof(logDir: string, index: number): Promise<string
   const { note, size } = await coveringCheckpoint(logDir, index);
   const reader = new LogReader(logDir);
   const leaf = await new LeafReader(reader).read(index, size);
-  const hashes = await inclusionProof(reader, index, size);
+  const hashes = await new TileProofs(reader, size).inclusion(index);
   const lines = ["c2sp.org/tlog-proof@v1", `extra ${leaf.toString("base64")}`, `index ${index}`];
   return `${[...lines, ...hashes.map((hash) => hash.toString("base64"))].join("\n")}\n\n${note}`;
 }

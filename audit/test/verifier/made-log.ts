@@ -43,7 +43,7 @@ export class MadeLog {
       ...open,
     };
     log.#positions.set("auditd", { boot: "a-0", pseq: 0 });
-    log.own({ type: "audit.shard.open", object: { kind: "log", id: "auditd" }, detail: detail as never });
+    log.own({ type: "audit.shard.open", object: { kind: "log", id: "auditd" }, detail });
     log.own({
       type: "audit.producer.start",
       object: { kind: "producer", id: "auditd" },
@@ -55,13 +55,13 @@ export class MadeLog {
 
   /** Anything, as it stands: the tests that lie use it. */
   raw(prod: string, boot: string, pseq: number, said: Said): number {
-    const draft = {
+    const draft: EventDraft = {
       phase: "fact",
       op: crypto.randomUUID(),
       actor: { sub: "usr-1", kind: "user" },
       object: { kind: "user", id: "usr-1" },
       ...said,
-    } as EventDraft;
+    };
     const { event } = composeEvent(draft, { boot, pseq, nowMs: this.nowMs });
     this.leaves.push(Buffer.from(leafText(canonicalMembers(JSON.parse(event), 6), prod, new Date(this.nowMs).toISOString())));
     return this.leaves.length - 1;
@@ -83,7 +83,7 @@ export class MadeLog {
     const boot = `b-${++this.#boots}`;
     const detail = { boot, first_pseq: 1, prev_boot: known?.boot ?? null, prev_pseq: known?.pseq ?? 0, ...changes };
     if (prod === "auditd") this.#positions.set(prod, { boot, pseq: 0 });
-    this.own({ type: "audit.producer.start", object: { kind: "producer", id: prod }, detail: detail as never });
+    this.own({ type: "audit.producer.start", object: { kind: "producer", id: prod }, detail });
     if (prod !== "auditd") this.#positions.set(prod, { boot, pseq: detail.first_pseq - 1 });
   }
 
