@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { askAuditd } from "./commands/ask-auditd.ts";
 import { exportAudit, proveEntry } from "./commands/audit-export.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
@@ -44,6 +45,7 @@ const program = new Command("appliance")
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
+const auditControl = (): string => openContext(root()).layout.run("audit", "control", "sock");
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
@@ -218,6 +220,29 @@ audit
   .action(async (entry: string, options: { out: string }) => {
     print(await proveEntry(openContext(root()), Number(entry), options.out));
   });
+
+audit
+  .command("status")
+  .description("how the log stands: its shard, size, last checkpoint")
+  .action(async () => print(await askAuditd(auditControl(), { verb: "status" })));
+audit
+  .command("open-shard")
+  .description(
+    "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it",
+  )
+  .requiredOption("--approver <id>", "one of the two, given twice", (one: string, all: string[] = []) => [...all, one])
+  .action(async (options: { approver: string[] }) => {
+    const [one, other, ...rest] = options.approver;
+    if (one === undefined || other === undefined || rest.length > 0)
+      program.error("--approver must be given exactly twice", { exitCode: 2 });
+    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: [one, other] }));
+  });
+audit
+  .command("clock-is-right")
+  .description(
+    "vouch for the clock, so that the log may turn to the shard of the new year; for hosts without time synchronization",
+  )
+  .action(async () => print(await askAuditd(auditControl(), { verb: "clock-is-right" })));
 
 program
   .command("ca")

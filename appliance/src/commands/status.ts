@@ -1,7 +1,9 @@
+import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askS3Front } from "../parts/own-processes.ts";
+import { askAuditd } from "./ask-auditd.ts";
 import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
@@ -30,10 +32,12 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
   const { layout, release } = context;
   const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
   const parts = reply?.parts ?? [];
-  const [fleet, frontLagMs] =
-    reply === null ? [null, null] : await Promise.all([readFleet(layout.run("coordinator", "control")), readFrontLag(context)]);
+  const [fleet, frontLagMs, log] =
+    reply === null
+      ? [null, null, null]
+      : await Promise.all([readFleet(layout.run("coordinator", "control")), readFrontLag(context), readLog(context)]);
   const findings = findingsOf({
-    ...{ parts, health: fleet?.health ?? null, frontLagMs },
+    ...{ parts, health: fleet?.health ?? null, frontLagMs, rolledBack: log?.rolledBack ?? null },
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     logOf: (part) => logOf(context, part),
   });
@@ -56,6 +60,11 @@ async function readFleet(socket: string): Promise<Fleet | null> {
     // A finding says so.
     return null;
   }
+}
+
+/** Null when it does not answer: then its part says so. */
+async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
+  return askAuditd(layout.run("audit", "control", "sock"), { verb: "status" }, FLEET_TIMEOUT_MS).catch(() => null);
 }
 
 /** Null when it does not answer: then its part says so. */

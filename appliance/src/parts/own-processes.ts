@@ -34,6 +34,10 @@ export function auditdPart(context: PartContext): Part {
         const gid = user === "root" ? 0 : uidOf(config, user);
         makeSocketFolder(layout.run("audit", producer), { uid: uidOf(config, "auditd"), gid });
       }
+      const control = layout.run("audit", "control");
+      mkdirSync(control, { recursive: true });
+      chownSync(control, uidOf(config, "auditd"), uidOf(config, "auditd"));
+      chmodSync(control, 0o700);
     },
     isHealthy: async () =>
       (await Promise.all(PRODUCER_NAMES.map((producer) => hangsUp(layout.run("audit", producer, "sock"))))).every(Boolean),

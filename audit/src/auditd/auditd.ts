@@ -8,6 +8,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
@@ -17,8 +18,7 @@ import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisi
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { setCurrentSlug } from "../log/shards.ts";
-import type { LogStatus } from "../wire/frames.ts";
-import { ControlPort, ControlRefused, type ControlRequest } from "./control-port.ts";
+import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { destroyKeys, loadSigners } from "./log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
@@ -334,7 +334,7 @@ export class Auditd implements AsyncDisposable {
     this.#log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");
   }
 
-  async #answerOperator(request: ControlRequest): Promise<object> {
+  async #answerOperator(request: AuditControlRequest): Promise<object> {
     switch (request.verb) {
       case "status":
         return this.status();

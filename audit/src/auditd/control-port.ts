@@ -5,23 +5,13 @@
 import { chmod, rm, stat } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { PlainId } from "@resontech/contracts/audit-event";
-import { type Static, Type } from "typebox";
+import { AuditControlRequest } from "@resontech/contracts/audit-control";
 import { Compile } from "typebox/compile";
 
 const MAX_LINE_BYTES = 4_096;
 const TIMEOUT_MS = 10_000;
 
-const closed = { additionalProperties: false } as const;
-const ControlRequestSchema = Type.Union([
-  Type.Object({ verb: Type.Literal("status") }, closed),
-  /** The log is older than what was seen of it: it goes on in a new shard. */
-  Type.Object({ verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) }, closed),
-  /** An officer vouches for the clock, for the turn of the year alone. */
-  Type.Object({ verb: Type.Literal("clock-is-right") }, closed),
-]);
-export type ControlRequest = Static<typeof ControlRequestSchema>;
-const isRequest = Compile(ControlRequestSchema);
+const isRequest = Compile(AuditControlRequest);
 
 /** The request is understood, and not granted. */
 export class ControlRefused extends Error {
@@ -37,13 +27,13 @@ export class ControlRefused extends Error {
 export class ControlPort {
   readonly #server: Server;
 
-  private constructor(answer: (request: ControlRequest) => Promise<object>) {
+  private constructor(answer: (request: AuditControlRequest) => Promise<object>) {
     // Whoever has asked may have nothing more to say, and still waits.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, answer));
   }
 
   /** @throws when the folder is open to others */
-  static async listen(path: string, answer: (request: ControlRequest) => Promise<object>): Promise<ControlPort> {
+  static async listen(path: string, answer: (request: AuditControlRequest) => Promise<object>): Promise<ControlPort> {
     if (((await stat(dirname(path))).mode & 0o077) !== 0)
       throw new Error(`${dirname(path)} is open to others: its mode must be 0700`);
     const port = new ControlPort(answer);
@@ -61,7 +51,7 @@ export class ControlPort {
   }
 }
 
-function serve(socket: Socket, answer: (request: ControlRequest) => Promise<object>): void {
+function serve(socket: Socket, answer: (request: AuditControlRequest) => Promise<object>): void {
   let text = "";
   let isAsked = false;
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
@@ -75,7 +65,7 @@ function serve(socket: Socket, answer: (request: ControlRequest) => Promise<obje
   });
 }
 
-async function reply(line: string, answer: (request: ControlRequest) => Promise<object>): Promise<object> {
+async function reply(line: string, answer: (request: AuditControlRequest) => Promise<object>): Promise<object> {
   try {
     const request: unknown = JSON.parse(line);
     if (!isRequest.Check(request)) return { error: { code: "request_invalid", message: "no such request, or wrong members" } };

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { LogStatus } from "@resontech/contracts/audit-control";
 import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -8,7 +9,6 @@ import {
   FRAME,
   type FrameKind,
   type LeafRef,
-  type LogStatus,
   type RefusalFrame,
   type SeenTree,
   splitAppend,

@@ -4,13 +4,15 @@ import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
-import type { LeafRef, LogStatus, OpenOperation, SeenTree } from "../wire/frames.ts";
+import type { LogStatus } from "@resontech/contracts/audit-control";
+import type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
 export { commitment, committer } from "../event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
-export type { LeafRef, LogStatus, OpenOperation, SeenTree } from "../wire/frames.ts";
+export type { LogStatus } from "@resontech/contracts/audit-control";
+export type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */

@@ -46,21 +46,6 @@ export type OpenOperation = {
   t: string;
   overdue: boolean;
 };
-export type LogStatus = {
-  origin: string;
-  /** Durable leaves. */
-  size: number;
-  checkpointSize: number;
-  /** Batches committed since auditd started: each is one `fdatasync` of the write-ahead log. */
-  batches: number;
-  draining: boolean;
-  highestGeneration: number;
-  /** The log's folder is older than what somebody has seen of it: nothing is taken until two people open a new shard. */
-  rolledBack: { seenSize: number; by: string } | null;
-  /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
-  loopLagMs: number;
-};
-
 export function encodeFrame(kind: FrameKind, payload: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(5 + payload.length);
   frame.writeUInt32BE(1 + payload.length, 0);

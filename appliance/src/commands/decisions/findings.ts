@@ -28,6 +28,8 @@ export type StatusFacts = {
   health: CoordinatorHealth | null;
   /** Of the S3 front's event loop, milliseconds; null while it does not answer. */
   frontLagMs: number | null;
+  /** The audit log is older than what was seen of it. */
+  rolledBack: { seenSize: number; by: string } | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
   logOf: (part: string) => string;
@@ -44,8 +46,9 @@ const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
 const CERTIFICATE_DAYS = 14;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, disks, certificates, logOf } = facts;
   const found = [
+    ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...parts.flatMap((part) => partFinding(part, logOf(part.name)) ?? []),
     ...(health === null
       ? coordinatorSilence(parts, logOf)
@@ -55,6 +58,15 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
   ];
   return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
+}
+
+function rolledBackFinding({ seenSize, by }: { seenSize: number; by: string }): Finding {
+  return {
+    severity: "fault",
+    code: "audit_rolled_back",
+    what: `the audit log was put back to an older state (${by} has seen ${seenSize} entries): it takes nothing`,
+    todo: "let two people agree, then: appliance audit open-shard --approver A --approver B",
+  };
 }
 
 function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, log: string): Finding | null {

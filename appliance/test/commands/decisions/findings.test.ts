@@ -39,7 +39,14 @@ const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...change,
 });
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
-  ...{ parts: [part()], health: calm, frontLagMs: 5, disks: [disk()], certificates: [{ file: "a.crt", daysLeft: 300 }] },
+  ...{
+    parts: [part()],
+    health: calm,
+    frontLagMs: 5,
+    rolledBack: null,
+    disks: [disk()],
+    certificates: [{ file: "a.crt", daysLeft: 300 }],
+  },
   logOf: (name) => `/log/${name}.log`,
   ...change,
 });
@@ -68,6 +75,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
     ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
     ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
+    ["fault audit_rolled_back", codes({ rolledBack: { seenSize: 90, by: "witness" } })],
     ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],

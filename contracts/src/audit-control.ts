@@ -1,0 +1,32 @@
+/** What the operator asks auditd on its control socket, one JSON line each way. What two people must agree on names both, and is a leaf. */
+import { type Static, Type } from "typebox";
+import { PlainId } from "./audit-event.ts";
+
+const closed = { additionalProperties: false } as const;
+
+export const AuditControlRequest = Type.Union([
+  Type.Object({ verb: Type.Literal("status") }, closed),
+  /** The log is older than what was seen of it: it goes on in a new shard. */
+  Type.Object({ verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) }, closed),
+  /** An officer vouches for the clock, for the turn of the year alone. */
+  Type.Object({ verb: Type.Literal("clock-is-right") }, closed),
+]);
+export type AuditControlRequest = Static<typeof AuditControlRequest>;
+
+/** How the log stands. */
+export type LogStatus = {
+  origin: string;
+  /** Durable leaves. */
+  size: number;
+  checkpointSize: number;
+  /** Batches committed since auditd started: each is one `fdatasync` of the write-ahead log. */
+  batches: number;
+  draining: boolean;
+  highestGeneration: number;
+  /** The log's folder is older than what somebody has seen of it: nothing is taken until two people open a new shard. */
+  rolledBack: { seenSize: number; by: string } | null;
+  /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
+  loopLagMs: number;
+};
+
+export type AuditControlReply = LogStatus | { error: { code: string; message: string } };
