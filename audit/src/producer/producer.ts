@@ -67,7 +67,7 @@ export interface AuditProducer extends AuditConnection {
   append(draft: EventDraft, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** Opens operation `op`; await it before the effect. */
   requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
-  /** Closes operation `op`; a completed one says `ok` unless told otherwise. */
+  /** Closes operation `op`; a completed one says `ok` unless told otherwise. It is sent until the log has it, also after a rejection. */
   outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** One record without an outcome. */
   fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
@@ -199,8 +199,12 @@ class CountingProducer extends Connection implements AuditProducer {
     return this.link.send(composed);
   }
 
-  /** Refusing here spends no sequence number, so nothing that the caller gave up on reaches the log later. */
+  /**
+   * Refusing here spends no sequence number, so nothing that the caller gave up on reaches the log later. An outcome is never refused: its
+   * effect has happened, so it is kept and sent when auditd is back; there are no more of them than operations that were let in.
+   */
   #refuseWhatCannotBecomeDurable(draft: EventDraft): void {
+    if (draft.phase !== "requested" && draft.phase !== "fact") return;
     if (this.link.downMs > ACKNOWLEDGEMENT_TIMEOUT_MS) throw new AuditUnavailable("disconnected", "no connection to auditd");
     if (this.link.unacknowledgedCount >= MAX_UNACKNOWLEDGED)
       throw new AuditUnavailable("backlog", `${MAX_UNACKNOWLEDGED} events are not acknowledged`);

@@ -48,6 +48,29 @@ t.test("while auditd is away requests fail at once and leave nothing behind; it 
   t.equal(leaves.filter(({ type }) => type === "job.submit").length, 0);
 });
 
+t.test("an outcome that auditd was away for reaches the log when it is back: its effect has happened", async (t) => {
+  const auditd = await startedAuditd(t);
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  const op = crypto.randomUUID();
+  const draft = jobSubmit(op);
+  await producer.requested(draft);
+  await auditd.stop("SIGKILL");
+  await sleep(2_100);
+  const { type, actor, object } = draft;
+  await t.rejects(producer.outcome({ type, op, actor, object, phase: "completed" }), {
+    code: "audit_unavailable",
+    reason: "timeout",
+  });
+  await auditd.start();
+  while (!producer.connected) await sleep(20);
+  await producer.fact(keyList());
+  t.same(await producer.openOperations(), []);
+  await producer.close();
+  await auditd.stop();
+  const about = (await readLeaves(auditd.logDir)).filter((leaf) => leaf.op === op);
+  t.match(about, [{ phase: "requested" }, { phase: "completed", outcome: { code: "ok" } }]);
+});
+
 t.test("what was sent and not acknowledged is sent again after a reconnect, once into the log", async (t) => {
   const auditd = await startedAuditd(t);
   // The one that waits however long: a start of auditd takes its time on a busy machine.
