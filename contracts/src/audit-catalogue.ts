@@ -304,7 +304,7 @@ export const EVENT_CATALOGUE = {
   ),
   "data.object.refused": fact(
     "object",
-    "The S3 door refused a request for an object before the object store saw it: quota, export control.",
+    "A request for an object was refused at the S3 door or the API before the object store saw it: quota, export control.",
     Type.Object({ bucket: Type.Optional(PlainId), status: Status, code: Code, bytes: Type.Optional(Count) }, closed),
   ),
   "data.bucket.delete": operation(

@@ -131,7 +131,7 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
       "admin.control",
       "admin.maintenance",
     ] as const),
-    ...(["admin.coordinator.start", "auth.refused"] as const),
+    ...(["admin.coordinator.start", "auth.failure"] as const),
   ];
   for (const type of expected) t.ok(types.has(type), type);
   for (const [verb, declared] of Object.entries(CONTROL_AUDIT))

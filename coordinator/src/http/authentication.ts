@@ -26,9 +26,16 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Null on public routes. */
     caller: Caller | null;
+    /**
+     * Refuses a credential: counted by source, and logged once a minute.
+     * @throws ApiError always; `rate_limited` instead of the code after too many of one source
+     */
+    refuseCredential(code: CredentialRefusal, message: string): Promise<never>;
   }
 }
 
+/** Of public routes too, whose credential is in the body or in Basic authorization. */
+type CredentialRefusal = Refusal | "join_token_invalid" | "registry_login_invalid";
 type Refusal = "session_required" | "malformed_bearer" | "invalid_api_key";
 
 /** A key's last use is kept to the minute. */
@@ -44,16 +51,16 @@ export const authentication = fp<AuthenticationOptions>(
     const lastUses = new Map<string, number>();
 
     app.decorateRequest("caller", null);
+    app.decorateRequest("refuseCredential", async function (code, message) {
+      const { count } = await tally.add(this.ip, code);
+      if (count > options.maxFailuresPerMinute) throw new ApiError("rate_limited", "too many refused requests from this address");
+      throw new ApiError(code, message);
+    });
     app.addHook("onRequest", async (request) => {
       const access = request.routeOptions.config.access;
       if (access === undefined || "public" in access) return;
       const found = callerOf(options, request.headers.authorization);
-      if (typeof found === "string") {
-        const { count } = await tally.add(request.ip, found);
-        if (count > options.maxFailuresPerMinute)
-          throw new ApiError("rate_limited", "too many refused requests from this address");
-        throw new ApiError(found, REFUSALS[found]);
-      }
+      if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
       request.caller = found;
       noteLastUse(found);
       const refusal = forbidden(found, access);

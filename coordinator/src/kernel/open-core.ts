@@ -97,8 +97,9 @@ export async function openCore(options: CoreOptions): Promise<Core> {
 
   const gate = stack.use(await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }));
   const generation = await beginGeneration({ ...parts, gate }, options.version, () => voidOlderGenerations(parts));
-  await attachRecords(parts, config.audit.recordSocket, generation, stack);
+  // Before rows flow: an outcome whose row is gone by the time of the look would be told twice.
   await closeOpenOperations({ ...parts, gate, records: parts.recordOutbox });
+  await attachRecords(parts, config.audit.recordSocket, generation, stack);
 
   const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
   await uploads.recover();

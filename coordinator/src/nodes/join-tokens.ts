@@ -59,27 +59,14 @@ export class JoinTokens {
    * Signs the request of whoever holds a token. The token is used up by the first request that is signed; the same transaction
    * makes the new certificate the only one that the node is known by.
    * @param source network address, for the audit log
-   * @throws ApiError `join_token_invalid`, `csr_invalid`; AuditUnavailable
+   * @throws ApiError `join_token_invalid` (its caller counts and logs it), `csr_invalid`; AuditUnavailable
    */
   async join({ token, csr }: JoinRequest, source: string): Promise<JoinReply> {
     const { gate, commit, records, nodes, authority, clock, natsUrl, registry } = this.#parts;
     const commitment = committer();
     const src = { addr: commitment("src.addr", source) };
     const row = this.#usable(token);
-    if (row === null) {
-      await gate.fact(
-        {
-          type: "auth.refused",
-          op: randomUUID(),
-          actor: { sub: "anonymous", kind: "anonymous" },
-          src,
-          object: { kind: "appliance", id: "appliance" },
-          detail: { reason: "join_token_invalid" },
-        },
-        commitment.disclosures,
-      );
-      throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
-    }
+    if (row === null) throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
     await readSigningRequest(csr);
     const node = row.node_id;
     const object = { kind: "node", id: node } as const;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
+import { ApiError } from "../../src/api-error.ts";
 import { formatPlatformKey } from "../../src/identity/decisions/platform-key.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
@@ -7,7 +8,12 @@ import { makeTestApp } from "../helper/test-app.ts";
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
 t.teardown(() => engine.close());
-const api = await makeTestApp(`${dir}/app`, engine, { limits: { failuresPerMinute: 5, requestsPerMinute: 200 } });
+const api = await makeTestApp(`${dir}/app`, engine, {
+  limits: { failuresPerMinute: 5, requestsPerMinute: 200 },
+  join: async () => {
+    throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
+  },
+});
 t.teardown(() => api.close());
 const alice = await api.addUser("alice");
 const bob = await api.addUser("bob");
@@ -56,6 +62,39 @@ t.test("an expired and a revoked key are refused at once", async (t) => {
   t.match(await api.call(alice, { method: "DELETE", url: `/api/keys/${key?.id}` }), { status: 200, body: { revoked: true } });
   t.same(await get(`Bearer ${alice.platformKey}`, "/api/projects", "10.0.0.4"), { status: 401, code: "invalid_api_key" });
   t.ok(api.audit.names.includes("key.revoke:completed"));
+});
+
+t.test(
+  "a used join token and a wrong registry password count as refused credentials: one record a minute and source",
+  async (t) => {
+    const before = api.audit.drafts.length;
+    const wrong = { authorization: `Basic ${Buffer.from("node-a:wrong").toString("base64")}` };
+    for (let round = 0; round < 3; round += 1) {
+      const login = await api.app.inject({ url: "/token?service=registry", headers: wrong, remoteAddress: "10.0.0.20" });
+      t.match(login, { statusCode: 401, headers: { "www-authenticate": /Basic/ } });
+      const join = await api.app.inject({
+        ...{ method: "POST", url: "/api/nodes/join", remoteAddress: "10.0.0.21" },
+        payload: { token: "rtj_unknown", csr: "none" },
+      });
+      t.match(join.json(), { code: "join_token_invalid" });
+    }
+    t.match(api.audit.drafts.slice(before), [
+      { type: "auth.failure", detail: { reason: "registry_login_invalid", count: 1 } },
+      { type: "auth.failure", detail: { reason: "join_token_invalid", count: 1 } },
+    ]);
+    t.equal(api.audit.drafts.length, before + 2);
+  },
+);
+
+t.test("an upload over the quota is refused with a record", async (t) => {
+  const before = api.audit.drafts.length;
+  const reply = await api.call(bob, {
+    method: "POST",
+    url: "/api/users/storage/upload/init",
+    payload: { key: "jobs/a/big", size: 11 * 1024 ** 3 },
+  });
+  t.match(reply, { status: 403, body: { code: "quota_exceeded" } });
+  t.match(api.audit.drafts.slice(before), [{ type: "data.object.refused", phase: "fact", detail: { code: "quota_exceeded" } }]);
 });
 
 t.test("a key can't mint a key, and the attempt is logged", async (t) => {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { JoinReply, JoinRequest } from "@resontech/contracts/agent-protocol";
 import { NodeReply } from "@resontech/contracts/http-identity";
 import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { responses } from "../responses.ts";
 
@@ -35,6 +36,14 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
         audit: { event: "iam.node.join", loggedBy: "nodes" },
       },
     },
-    async (request) => deps.join(request.body, request.ip),
+    async (request) => {
+      try {
+        return await deps.join(request.body, request.ip);
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "join_token_invalid")
+          return request.refuseCredential(error.code, error.message);
+        throw error;
+      }
+    },
   );
 };

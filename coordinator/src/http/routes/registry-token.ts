@@ -1,7 +1,6 @@
 /** The token realm of the OCI registry: a one-use password in, a short ES256 token to pull one repository out. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { RegistryTokenQuery, RegistryTokenReply } from "@resontech/contracts/http-identity";
-import { ApiError } from "../../api-error.ts";
 import type { RegistryPasswords } from "../../identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../identity/registry-tokens.ts";
 import { responses } from "../responses.ts";
@@ -28,7 +27,7 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
       const grant = login === null ? null : passwords.use(login.username, login.password);
       if (grant === null) {
         reply.header("www-authenticate", 'Basic realm="registry"');
-        throw new ApiError("registry_login_invalid", "the user name or the one-use password is not valid");
+        return request.refuseCredential("registry_login_invalid", "the user name or the one-use password is not valid");
       }
       await request.audit.fact({
         type: "key.registry.token",

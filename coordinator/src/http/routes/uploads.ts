@@ -44,7 +44,14 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
       const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
       checkUploadKey(key);
       const { parts, expiresS } = planUpload(size);
-      if (size > bucket.quotaBytes) throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
+      if (size > bucket.quotaBytes) {
+        await request.audit.fact({
+          type: "data.object.refused",
+          object: { path: `${bucket.name}/${key}` },
+          detail: { bucket: bucket.ownerId, status: 403, code: "quota_exceeded", bytes: size },
+        });
+        throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
+      }
       return request.audit.operation(
         {
           type: "data.upload.init",
