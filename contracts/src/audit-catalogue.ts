@@ -92,6 +92,11 @@ const Fenced = {
   member: Type.Optional(PlainId),
 };
 
+/** SHA-256 of a presigned URL's signature: pairs the record of its issue with the S3 door's record of its use. */
+const OfUrl = { url_sha256: Type.Optional(Sha256Hex) };
+/** SHA-256 of the id of a multipart upload: pairs its opening, its end, and what the S3 door saw. */
+const OfUpload = { upload_sha256: Type.Optional(Sha256Hex) };
+
 export const EVENT_CATALOGUE = {
   // ── auth, iam ─────────────────────────────────────────────────────────────────────────────────────────────────────────
   "auth.failure": fact(
@@ -221,7 +226,13 @@ export const EVENT_CATALOGUE = {
     "object",
     "A multipart upload was opened and its part URLs issued.",
     Type.Object(
-      { bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), parts: Type.Optional(Count), ttl_s: Type.Optional(Count) },
+      {
+        bucket: Type.Optional(PlainId),
+        bytes: Type.Optional(Count),
+        parts: Type.Optional(Count),
+        ttl_s: Type.Optional(Count),
+        ...OfUpload,
+      },
       closed,
     ),
     { whileDraining: false },
@@ -229,25 +240,33 @@ export const EVENT_CATALOGUE = {
   "data.upload.complete": operation(
     "object",
     "A multipart upload was completed.",
-    Type.Object({ bucket: Type.Optional(PlainId), parts: Type.Optional(Count) }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), parts: Type.Optional(Count), ...OfUpload }, closed),
     { maxOpenMs: HOUR },
   ),
   "data.upload.abort": operation(
     "object",
     "A multipart upload was aborted.",
-    Type.Object({ bucket: Type.Optional(PlainId) }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), ...OfUpload }, closed),
   ),
   "data.stage": fact(
     "object",
     "A URL to read one input was issued to the node of a member.",
-    Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ttl_s: Type.Optional(Count) }, closed),
+    Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ttl_s: Type.Optional(Count), ...OfUrl }, closed),
   ),
   "data.log.read": fact("job", "A job's log was read.", Type.Object({ bytes: Type.Optional(Count) }, closed)),
   "model.output.open": fact(
     "object",
-    "A multipart upload for one output was opened and its part URLs issued to a member's node.",
+    "A multipart upload for one output was opened and its part URLs issued to a member's node, or issued again.",
     Type.Object(
-      { ...Fenced, job: PlainId, bytes: Type.Optional(Count), parts: Type.Optional(Count), ttl_s: Type.Optional(Count) },
+      {
+        ...Fenced,
+        job: PlainId,
+        bytes: Type.Optional(Count),
+        parts: Type.Optional(Count),
+        ttl_s: Type.Optional(Count),
+        again: Type.Optional(Type.Boolean()),
+        ...OfUpload,
+      },
       closed,
     ),
   ),
@@ -255,7 +274,7 @@ export const EVENT_CATALOGUE = {
     phases: OPERATION_OR_FACT,
     object: "object",
     meaning: "One output of a job was stored, after the fence check.",
-    detail: Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count) }, closed),
+    detail: Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ...OfUpload }, closed),
     maxOpenMs: HOUR,
     whileDraining: true,
   },
@@ -271,6 +290,7 @@ export const EVENT_CATALOGUE = {
         bytes: Type.Optional(Count),
         version: Type.Optional(Type.Boolean()),
         code: Type.Optional(Code),
+        ...OfUrl,
       },
       closed,
     ),
@@ -278,13 +298,16 @@ export const EVENT_CATALOGUE = {
   "data.object.write": operation(
     "object",
     "An object was written or copied through the S3 door.",
-    Type.Object({ bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), copied: Type.Optional(Type.Boolean()) }, closed),
+    Type.Object(
+      { bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), copied: Type.Optional(Type.Boolean()), ...OfUrl },
+      closed,
+    ),
     { maxOpenMs: DAY },
   ),
   "data.object.multipart": operation(
     "object",
     "A multipart upload was opened, completed or aborted through the S3 door; its parts have no record of their own.",
-    Type.Object({ bucket: Type.Optional(PlainId), step: Code }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), step: Code, ...OfUpload }, closed),
     { maxOpenMs: HOUR },
   ),
   "data.object.delete": operation(

@@ -1,4 +1,4 @@
-import type { OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { AuditGate, RecordEvent } from "./audit-ports.ts";
@@ -7,8 +7,10 @@ import type { WriteHandle } from "./db/open-database.ts";
 import type { GateProof } from "./kernel/accepted-task.ts";
 
 /** An operation whose `requested` is durable. */
-export type OpenOperation = {
+export type OpenOperation<T extends OperationType = OperationType> = {
   proof: GateProof;
+  /** What the outcome says beyond its code; before it is closed. */
+  tell: (detail: EventDetail<T>) => void;
   /** Closes it as completed, in the transaction of the change. */
   completeIn: (db: WriteHandle) => void;
   /** Says that the function called wrote the outcome itself. */
@@ -29,14 +31,18 @@ export async function auditedOperation<T extends OperationType, R>(
   draft: Omit<EventDraft<T>, "phase">,
   disclosures: readonly Disclosure[],
   outcomeOf: (error: unknown) => FailureOutcome,
-  effect: (operation: OpenOperation) => Promise<R>,
+  effect: (operation: OpenOperation<T>) => Promise<R>,
 ): Promise<R> {
   const { type, op, actor, on_behalf_of, object } = draft;
   const { index, leafHash } = await gate.requested(draft, disclosures);
   const base = { type, op, actor, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
   let isClosed = false;
+  let told: EventDetail<T> | null = null;
+  const tell = (detail: EventDetail<T>) => {
+    told = detail;
+  };
   const completeIn = (db: WriteHandle) => {
-    record(db, { ...base, phase: "completed", outcome: { code: "ok" } });
+    record(db, { ...base, phase: "completed", outcome: { code: "ok" }, ...(told === null ? {} : { detail: told }) });
     isClosed = true;
   };
   const closedElsewhere = () => {
@@ -44,7 +50,7 @@ export async function auditedOperation<T extends OperationType, R>(
   };
   let result: R;
   try {
-    result = await effect({ proof: { op, index, leafHash }, completeIn, closedElsewhere });
+    result = await effect({ proof: { op, index, leafHash }, tell, completeIn, closedElsewhere });
   } catch (error) {
     const { phase, code, status } = outcomeOf(error);
     await commit.run((db) => record(db, { ...base, phase, outcome: { code, ...(status === undefined ? {} : { status }) } }));

@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { joinKey, urlSha256 } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import t from "tap";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
@@ -8,6 +12,13 @@ import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signe
 
 const front = await RunningFront.create();
 t.teardown(() => front[Symbol.asyncDispose]());
+/** What opens commitments, by commitment. */
+const disclosuresOf = async (logDir: string) => {
+  const folder = join(logDir, "disclosures");
+  const lines = (await readdir(folder)).flatMap((name) => readFileSync(join(folder, name), "utf8").trim().split("\n"));
+  const all = lines.map((line) => JSON.parse(line) as { commitment: string; salt: string; value: string });
+  return new Map(all.map((one) => [one.commitment, one]));
+};
 const named = (leaves: readonly AuditEvent[]) => leaves.map(({ type, phase }) => `${type} ${phase}`);
 /** Without what the coordinator lists to count a bucket. */
 const since = async (size: number) => (await front.leaves()).slice(size).filter(({ actor }) => actor.sub !== "coordinator");
@@ -41,6 +52,12 @@ t.test("a user's object goes in and comes out, and the log names who, what and h
   t.match(leaves[0], { action: "S3 PutObject", detail: { bucket: alice.userId, bytes: 5 }, object: { kind: "object" } });
   t.match(leaves[2], { detail: { status: 206, bytes: 5, version: true } });
   t.match(leaves[3], { object: { kind: "bucket", id: alice.userId }, pii: [{ field: "bucket-alias" }] });
+  t.equal(leaves[6]?.detail?.["url_sha256"], urlSha256(url), "pairs with the record of the URL's issue");
+  t.equal(leaves[2]?.detail?.["url_sha256"], undefined, "signed in a header");
+  const committed = leaves[1]?.digests?.input ?? "";
+  const { salt, value } = (await disclosuresOf(front.auditd.logDir)).get(committed) ?? {};
+  t.equal(value, createHash("sha256").update("hello").digest("hex"), "the outcome names the bytes that came");
+  t.type(salt, "string");
   t.match(leaves[7], { detail: { status: 404 } });
   t.match(leaves[9], { outcome: { code: "AccessDenied", status: 403 } });
   t.notMatch(JSON.stringify(await front.leaves()), /canary|one\.txt|127\.0\.0\.1/, "nothing personal in clear");
@@ -75,8 +92,28 @@ t.test("a multipart upload is its opening and its end; a request for several del
     "data.object.delete.listed fact",
     "data.bucket.delete completed",
   ]);
+  t.equal(leaves[2]?.detail?.["upload_sha256"], joinKey(upload), "pairs with the record of the upload's opening");
   t.equal(leaves[6]?.op, leaves[5]?.op);
   t.match(leaves[7], { detail: { version: true } });
+});
+
+t.test("a body that its sender did not sign is digested on its way", async (t) => {
+  const hugo = await front.addUser();
+  const { length } = await front.leaves();
+  const url = await front.transportOf(hugo.keys).presign("PUT", [hugo.bucket, "x"], {}, 60);
+  t.equal((await fetchWithCa(front.caPem, url, { method: "PUT", body: Buffer.alloc(300_000, 7) })).status, 200);
+  const [requested, outcome] = await since(length);
+  t.equal(requested?.detail?.["url_sha256"], urlSha256(url));
+  const { value } = (await disclosuresOf(front.auditd.logDir)).get(outcome?.digests?.input ?? "") ?? {};
+  t.equal(value, createHash("sha256").update(Buffer.alloc(300_000, 7)).digest("hex"));
+});
+
+t.test("whoever asks for the coordinator's own calls is refused, and the refusal is recorded", async (t) => {
+  const ivan = await front.addUser();
+  const { length } = await front.leaves();
+  const transport = front.transportOf(ivan.keys);
+  await t.rejects(transport.send({ method: "PATCH", path: ["create-user"], body: "<Account/>" }), { name: "S3ResponseError", status: 403 });
+  t.match(await since(length), [{ type: "auth.refused", actor: { sub: ivan.userId }, detail: { reason: "AccessDenied" } }]);
 });
 
 t.test("who is not let in is named by the claim, a stranger as one", async (t) => {

@@ -11,6 +11,7 @@ import { Link } from "./link.ts";
 
 export { commitment, committer } from "../event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
+export { joinKey, SIGNATURE_PARAMETER, urlSha256 } from "../event/join-keys.ts";
 export type { LogStatus } from "@resontech/contracts/audit-control";
 export type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { committer } from "@resontech/audit/producer";
+import { committer, joinKey } from "@resontech/audit/producer";
 import { JOB_STATE_EVENT } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Actor } from "@resontech/contracts/audit-event";
@@ -114,6 +114,7 @@ export class KernelRecords {
       key: string;
       sizeBytes: number;
       sha256: string;
+      uploadId: string | null;
     },
     isModel: boolean,
   ): void {
@@ -132,6 +133,7 @@ export class KernelRecords {
           member: output.member,
           job: output.job,
           bytes: output.sizeBytes,
+          ...(output.uploadId === null ? {} : { upload_sha256: joinKey(output.uploadId) }),
         },
       },
       commit.disclosures,

@@ -47,7 +47,7 @@ export class RequestAudit {
    * Runs `effect` between `requested` and the outcome. What it throws closes the operation and is thrown on.
    * @throws AuditUnavailable before the effect
    */
-  async operation<T extends OperationType, R>(parts: Parts<T>, effect: (operation: OpenOperation) => Promise<R>): Promise<R> {
+  async operation<T extends OperationType, R>(parts: Parts<T>, effect: (operation: OpenOperation<T>) => Promise<R>): Promise<R> {
     const { draft, disclosures } = this.#draft(parts, randomUUID());
     const result = await auditedOperation(this.#deps, draft, disclosures, failureOutcome, effect);
     this.hasLogged = true;

@@ -11,7 +11,7 @@ import type {
 } from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { isTerminal } from "@resontech/contracts/job-states";
-import { committer } from "@resontech/audit/producer";
+import { committer, joinKey } from "@resontech/audit/producer";
 import type { AuditGate } from "../audit-ports.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { isMemberOver, mayMemberWrite } from "../kernel/decisions/member-machine.ts";
@@ -66,8 +66,18 @@ export class OutputUploads {
     const parts = partPlan(request.sizeBytes);
     if (parts === null) throw new AgentRefusal("not_allowed", `${request.sizeBytes} bytes are more than an object can hold`);
     const upload = await commit.run(() => this.#insert(nodeId, request, parts));
-    await this.#logOpening(nodeId, upload);
     const s3UploadId = await store.createUpload(upload.bucket, upload.key, "application/octet-stream");
+    try {
+      await this.#logUrls(nodeId, { ...upload, s3_upload_id: s3UploadId }, { parts: upload.part_count });
+    } catch (error) {
+      // Nobody was given a URL; the store takes the upload back, now or when it can.
+      await commit.run(() => {
+        const { clock, commands } = transitions.parts;
+        if (outputs.move(upload.id, "OPEN", "ABORTED", { s3_upload_id: s3UploadId, closed_at: clock.now() }))
+          commands.abortUpload(upload.id);
+      });
+      throw error;
+    }
     const isCurrent = await commit.run(() => {
       const moved = outputs.move(upload.id, "OPEN", "OPEN", { s3_upload_id: s3UploadId });
       if (moved) transitions.progress(transitions.parts.members.get(upload.member_id)!);
@@ -85,7 +95,7 @@ export class OutputUploads {
     };
   }
 
-  /** Fresh URLs; asking is a sign of life. @throws AgentRefusal */
+  /** Fresh URLs; asking is a sign of life. @throws AgentRefusal; AuditUnavailable */
   async parts(nodeId: string, request: OutputPartsRequest): Promise<OutputPartsReply> {
     const { commit, transitions } = this.#parts;
     const upload = await commit.run(() => {
@@ -96,7 +106,9 @@ export class OutputUploads {
       transitions.progress(member);
       return open;
     });
-    return { urls: await this.#presign(upload, request.parts) };
+    const urls = await this.#presign(upload, request.parts);
+    await this.#logUrls(nodeId, upload, { parts: urls.length, again: true });
+    return { urls };
   }
 
   /** Safe to repeat. @throws AgentRefusal `storage_unavailable` while the store is at it: the agent asks again */
@@ -274,7 +286,7 @@ export class OutputUploads {
     records.output(
       {
         ...{ job: upload.job_id, member: upload.member_id, node: member.node_id, bucket: upload.bucket, key: upload.key },
-        ...{ fence: fenceOf(upload), sizeBytes: upload.size_bytes, sha256: upload.sha256 },
+        ...{ fence: fenceOf(upload), sizeBytes: upload.size_bytes, sha256: upload.sha256, uploadId: upload.s3_upload_id },
       },
       upload.key.startsWith(root),
     );
@@ -309,8 +321,9 @@ export class OutputUploads {
     return Promise.all(numbers.map((number) => this.#parts.store.presignPart(bucket, key, s3_upload_id, number, lifeS)));
   }
 
-  async #logOpening(nodeId: string, upload: UploadRow): Promise<void> {
+  async #logUrls(nodeId: string, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
     const commit = committer();
+    const { s3_upload_id: uploadId } = upload;
     await this.#parts.gate.fact(
       {
         type: "model.output.open",
@@ -319,7 +332,8 @@ export class OutputUploads {
         object: { kind: "object", id: commit("object.id", `${upload.bucket}/${upload.key}`) },
         detail: {
           ...{ ...fenceOf(upload), node: nodeId, member: upload.member_id, job: upload.job_id },
-          ...{ bytes: upload.size_bytes, parts: upload.part_count, ttl_s: urlLifeS(upload.size_bytes) },
+          ...{ bytes: upload.size_bytes, ttl_s: urlLifeS(upload.size_bytes), ...issued },
+          ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),
         },
       },
       commit.disclosures,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { StageReply, StageRequest } from "@resontech/contracts/agent-protocol";
-import { committer } from "@resontech/audit/producer";
+import { committer, urlSha256 } from "@resontech/audit/producer";
 import type { AuditGate } from "../audit-ports.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { inputRows, type StageableInput } from "../kernel/desired-set.ts";
@@ -24,21 +24,21 @@ export class InputStaging {
     this.#parts = parts;
   }
 
-  /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL exists */
+  /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL is given out */
   async stage(nodeId: string, { member: id, fence }: StageRequest): Promise<StageReply> {
     const { db, jobs, registry, store } = this.#parts;
     const member = this.#mayStage(nodeId, id, fence);
     const job = jobs.get(member.job_id)!;
     const inputs = inputRows(db, job.id, member);
-    await Promise.all(inputs.map((input) => this.#logAccess(nodeId, job, member, input)));
+    const urls = await Promise.all(
+      inputs.map(async (input) => {
+        const url = await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S);
+        await this.#logAccess(nodeId, job, member, input, url);
+        return { id: input.id, url };
+      }),
+    );
     // The fence may have moved while the log was written.
     registry.fenced(nodeId, id, fence);
-    const urls = await Promise.all(
-      inputs.map(async (input) => ({
-        id: input.id,
-        url: await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S),
-      })),
-    );
     return { urls, expiresInS: URL_LIFE_S };
   }
 
@@ -49,7 +49,7 @@ export class InputStaging {
     return member;
   }
 
-  async #logAccess(nodeId: string, job: JobRow, member: MemberRow, input: StageableInput): Promise<void> {
+  async #logAccess(nodeId: string, job: JobRow, member: MemberRow, input: StageableInput, url: string): Promise<void> {
     const commit = committer();
     await this.#parts.gate.fact(
       {
@@ -60,7 +60,7 @@ export class InputStaging {
         object: { kind: "object", id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`) },
         detail: {
           ...{ generation: member.generation, counter: member.counter, node: nodeId, member: member.id },
-          ...{ job: job.id, bytes: input.size_bytes, ttl_s: URL_LIFE_S },
+          ...{ job: job.id, bytes: input.size_bytes, ttl_s: URL_LIFE_S, url_sha256: urlSha256(url) },
         },
       },
       commit.disclosures,

@@ -1,4 +1,6 @@
+import { joinKey, urlSha256 } from "@resontech/audit/producer";
 import t from "tap";
+import { readLeaves } from "../../../audit/test/helper.ts";
 import { CoreFixture, eventually } from "../kernel/core-fixture.ts";
 import { CLEAN } from "../kernel/scripted-agent.ts";
 
@@ -14,7 +16,10 @@ t.test("without auditd no URL is issued and nothing is accepted, but the kernel 
   await t.rejects(agent.stage(server), { code: "audit_unavailable" });
   await t.rejects(agent.openUpload(server, "model_out/checkpoint.pt", "x"), { code: "audit_unavailable" });
   await t.rejects(fixture.task("refused"), { name: "AuditUnavailable" });
-  t.same(await fixture.s3.store.listUploads("bucket-a", "jobs/unlogged/"), []);
+  await eventually(
+    async () => ((await fixture.s3.store.listUploads("bucket-a", "jobs/unlogged/")).length === 0 ? true : null),
+    "the upload whose URLs nobody was given is taken back",
+  );
   await agent.bringUp(members);
   await agent.report(server, { kind: "job-started", nvflareJob: "nv" });
   t.equal(fixture.job(id).state, "RUNNING", "lease and fence decisions never wait");
@@ -41,4 +46,33 @@ t.test("without auditd no URL is issued and nothing is accepted, but the kernel 
     await fixture.auditd.start();
     t.equal((await agent.desiredOf(running.id, 3)).length, 3);
   });
+});
+
+t.test("issued URLs and uploads can be paired with what the S3 door saw of them", async (t) => {
+  const fixture = await CoreFixture.start();
+  t.teardown(() => fixture.close());
+  const agent = await fixture.agent("node-a", 2);
+  const { id } = await fixture.submit("paired");
+  const members = await agent.desiredOf(id, 3);
+  const [server] = members as [(typeof members)[0]];
+  await agent.bringUp(members);
+  const { urls } = await agent.stage(server);
+  const { upload } = await agent.openUpload(server, "model_out/checkpoint.pt", "the model");
+  await agent.call("output-parts", { nodeEpoch: agent.epoch, member: server.member, fence: server.fence, upload, parts: [1] });
+  const s3UploadId = fixture.core.read
+    .prepare<[string], string>("SELECT s3_upload_id FROM uploads WHERE id = ?")
+    .pluck()
+    .get(upload)!;
+  await fixture.core.gate.covered((await fixture.core.gate.status()).size - 1);
+  const leaves = await readLeaves(fixture.auditd.logDir);
+  const issued = leaves.filter(({ type }) => type === "data.stage").map(({ detail }) => detail?.["url_sha256"]);
+  for (const { url } of urls) t.ok(issued.includes(urlSha256(url)), "each URL is named by the record of its issue");
+  t.match(
+    leaves.filter(({ type }) => type === "model.output.open").map(({ detail }) => detail),
+    [
+      { upload_sha256: joinKey(s3UploadId), parts: 1 },
+      { upload_sha256: joinKey(s3UploadId), parts: 1, again: true },
+    ],
+    "URLs that were issued again have their own record",
+  );
 });

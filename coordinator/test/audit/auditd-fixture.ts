@@ -12,6 +12,8 @@ const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
 export type AuditdFixture = AsyncDisposable & {
   gateSocket: string;
   recordSocket: string;
+  /** Of the shard that it writes. */
+  logDir: string;
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 };
@@ -49,6 +51,7 @@ export async function startAuditd(dir: string): Promise<AuditdFixture> {
   const fixture: AuditdFixture = {
     gateSocket,
     recordSocket,
+    logDir: join(config.auditDir, config.inception.slice(0, 4)),
     async start() {
       child = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "ignore", "inherit"] });
       const exited = once(child, "exit");

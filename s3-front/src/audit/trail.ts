@@ -13,7 +13,12 @@ export type Source = { actor: Actor; address: string; userAgent: string | null }
 export type OpenRecord = {
   op: string;
   /** Closes it, the first time alone; the record is sent at once and again after a break, but not waited for: the effect has happened. */
-  close: (phase: "completed" | "failed" | "denied", outcome: { code: string; status?: number }) => void;
+  close: (
+    phase: "completed" | "failed" | "denied",
+    outcome: { code: string; status?: number },
+    /** SHA-256 in hex of the object that came; it stands there as a commitment. */
+    bodySha256?: string | null,
+  ) => void;
 };
 
 const MAX_AGENT_CHARS = 512;
@@ -68,11 +73,13 @@ export class Trail {
     let isClosed = false;
     return {
       op,
-      close: (phase, outcome) => {
+      close: (phase, outcome, bodySha256 = null) => {
         if (isClosed) return;
         isClosed = true;
-        const closing = { type: type as OperationType, op, actor, object, phase, outcome };
-        this.#watched(() => this.#producer.append(closing)).catch(this.#onError);
+        const commit = committer();
+        const digests = bodySha256 === null ? {} : { digests: { input: commit("digests.input", bodySha256) } };
+        const closing = { type: type as OperationType, op, actor, object, phase, outcome, ...digests };
+        this.#watched(() => this.#producer.append(closing, commit.disclosures)).catch(this.#onError);
       },
     };
   }

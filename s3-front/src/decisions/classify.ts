@@ -1,3 +1,4 @@
+import { joinKey, SIGNATURE_PARAMETER } from "@resontech/audit/producer";
 import { claimedAccessKey } from "./access-key.ts";
 import { parseAddress } from "./address.ts";
 import { type CopySource, parseCopySource } from "./copy-source.ts";
@@ -18,6 +19,10 @@ export type S3Request = {
   /** Null without a signature. */
   accessKeyId: string | null;
   length: DeclaredLength;
+  /** Of the signature in the query; null without one. */
+  urlSha256: string | null;
+  /** Of the object that the body is, in hex, where the engine holds the body to it. */
+  bodySha256: string | null;
 };
 
 /**
@@ -39,6 +44,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
         ? keyCall
         : null;
   if (operation === null) throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  const signature = query.get(SIGNATURE_PARAMETER);
+  const declared = headers.get("x-amz-content-sha256") ?? "";
   const isPart = operation.selectors.includes("partNumber");
   // Without a part the engine copies the whole object.
   if (range !== undefined && !(isPart && operation.copies))
@@ -53,6 +60,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     copySource: source === undefined ? null : parseCopySource(source, range),
     accessKeyId: claimedAccessKey(query, headers),
     length: declaredLength(operation.body, query, headers),
+    urlSha256: signature === undefined ? null : joinKey(signature),
+    bodySha256: signature === undefined && /^[0-9a-f]{64}$/.test(declared) ? declared : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { joinKey } from "@resontech/audit/producer";
 import type { EventDetail, EventType } from "@resontech/contracts/audit-catalogue";
 import type { S3Request } from "./classify.ts";
 
@@ -15,19 +16,28 @@ export type Answer = { status: number; code: string | null; bytes: number | null
 
 /** The `requested` of a change; null for what is no operation. */
 export function operationRecord(request: S3Request, owner: string | null, storedBytes: number): Record | null {
-  const { operation, versionId } = request;
+  const { operation, versionId, uploadId, urlSha256 } = request;
   const { trace, name } = operation;
   const ofOwner = owner === null ? {} : { bucket: owner };
+  const ofUrl = urlSha256 === null ? {} : { url_sha256: urlSha256 };
   const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target: targetOf(request, owner), detail });
   switch (trace.kind) {
     case "write":
-      return make("data.object.write", { ...ofOwner, bytes: storedBytes, ...(operation.copies ? { copied: true } : {}) });
+      return make("data.object.write", {
+        ...ofOwner,
+        bytes: storedBytes,
+        ...(operation.copies ? { copied: true } : {}),
+        ...ofUrl,
+      });
     case "delete":
       return make("data.object.delete", { ...ofOwner, ...(versionId === null ? {} : { version: true }) });
     case "change":
       return make("data.object.change", { ...ofOwner, aspect: trace.aspect });
     case "multipart":
-      return make("data.object.multipart", { ...ofOwner, step: trace.step });
+      return make("data.object.multipart", {
+        ...{ ...ofOwner, step: trace.step },
+        ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),
+      });
     case "bucket-change":
       return make("data.bucket.change", { aspect: trace.aspect, ...(operation.method === "DELETE" ? { removed: true } : {}) });
     case "key-change":
@@ -43,7 +53,7 @@ export function operationRecord(request: S3Request, owner: string | null, stored
 
 /** The record of a read, as it was answered; null for what is no read. */
 export function readRecord(request: S3Request, owner: string | null, { status, code, bytes }: Answer): Record | null {
-  const { operation, versionId } = request;
+  const { operation, versionId, urlSha256 } = request;
   const { trace, name } = operation;
   const said = { status, ...(code === null ? {} : { code }) };
   const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target: targetOf(request, owner), detail });
@@ -54,6 +64,7 @@ export function readRecord(request: S3Request, owner: string | null, { status, c
         ...said,
         ...(bytes === null ? {} : { bytes }),
         ...(versionId === null ? {} : { version: true }),
+        ...(urlSha256 === null ? {} : { url_sha256: urlSha256 }),
       });
     case "list":
       return request.bucket === null ? make("data.buckets.list", said) : make("data.bucket.list", said);
@@ -89,9 +100,13 @@ export function deleteManyRecords(
   };
 }
 
-/** What the door refused by itself although it understood it. */
+/** What the door refused by itself although it understood it; null for a mistake that asks for nothing forbidden. */
 export function refusalRecord(request: S3Request, owner: string | null, status: number, code: string): Record | null {
-  if (request.key === null) return null;
+  if (request.key === null) {
+    if (status !== 403) return null;
+    const target = { kind: "appliance", id: "appliance" } as const;
+    return { type: "auth.refused", name: request.operation.name, target, detail: { reason: code } };
+  }
   return {
     type: "data.object.refused",
     name: request.operation.name,

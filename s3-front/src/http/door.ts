@@ -17,6 +17,7 @@ import { type Answer, deleteManyRecords, operationRecord, readRecord, refusalRec
 import { S3Refusal } from "../decisions/s3-error.ts";
 import type { QuotaKeeper, Room } from "../quota/quota-keeper.ts";
 import { Bookkeeping } from "../quota/bookkeeping.ts";
+import { BodyDigest } from "./body-digest.ts";
 import type { Engine } from "./engine.ts";
 import { EngineUnavailable } from "./engine-connection.ts";
 import { ClientGone, exchange } from "./exchange.ts";
@@ -148,6 +149,7 @@ export class Door {
     const { body, open } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
     const books = new Bookkeeping(quota, asked, room, owner !== null);
     const tally = kind === "multipart" ? tallyOf(request) : null;
+    const digest = new BodyDigest(request, asked);
     let isAnswered = false;
     try {
       await exchange(engine, {
@@ -157,7 +159,7 @@ export class Door {
           books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
-          if (open !== null) setImmediate(() => close(open, answer));
+          if (open !== null) setImmediate(() => close(open, answer, digest));
           const read = readRecord(asked, owner, answer);
           if (read !== null) await trail.fact(read, source);
         },
@@ -250,7 +252,7 @@ function tallyOf(request: IncomingMessage): PartTally {
   return tally;
 }
 
-function close(open: OpenRecord, { status, code }: Answer): void {
-  if (status < 300 && code === null) open.close("completed", { code: "ok", status });
+function close(open: OpenRecord, { status, code }: Answer, digest: BodyDigest): void {
+  if (status < 300 && code === null) open.close("completed", { code: "ok", status }, digest.hex());
   else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status });
 }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { joinKey } from "@resontech/audit/producer";
 import {
   UploadAbortBody,
   UploadCompleteBody,
@@ -58,8 +59,9 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           object: { path: `${bucket.name}/${key}` },
           detail: { bucket: bucket.ownerId, bytes: size, parts, ttl_s: expiresS },
         },
-        async () => {
+        async (operation) => {
           const uploadId = await deps.store.createUpload(bucket.name, key, contentType);
+          operation.tell({ upload_sha256: joinKey(uploadId) });
           const numbers = Array.from({ length: parts }, (_, index) => index + 1);
           const urls = await Promise.all(
             numbers.map((number) => deps.store.presignPart(bucket.name, key, uploadId, number, expiresS)),
@@ -93,7 +95,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         {
           type: "data.upload.complete",
           object: { path: `${bucket.name}/${key}` },
-          detail: { bucket: bucket.ownerId, parts: parts.length },
+          detail: { bucket: bucket.ownerId, parts: parts.length, upload_sha256: joinKey(uploadId) },
         },
         async () => {
           const list = parts.map(({ PartNumber, ETag }) => ({ partNumber: PartNumber, etag: ETag.replaceAll('"', "") }));
@@ -121,7 +123,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
       const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
       checkUploadKey(key);
       return request.audit.operation(
-        { type: "data.upload.abort", object: { path: `${bucket.name}/${key}` }, detail: { bucket: bucket.ownerId } },
+        {
+          type: "data.upload.abort",
+          object: { path: `${bucket.name}/${key}` },
+          detail: { bucket: bucket.ownerId, upload_sha256: joinKey(uploadId) },
+        },
         async () => ({ aborted: await deps.store.abortUpload(bucket.name, key, uploadId).catch(translateUploadError) }),
       );
     },
