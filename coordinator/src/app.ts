@@ -15,7 +15,7 @@ import { ApiError, errorBody } from "./api-error.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
 import { errorReplies } from "./http/error-replies.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
-import { routeDeclarations } from "./http/route-config.ts";
+import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
@@ -87,6 +87,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       components: { securitySchemes: { platformKey: { type: "http", scheme: "bearer", bearerFormat: "rsk_live_…" } } },
       security: [{ platformKey: [] }],
     },
+    transform: ({ schema, url, route }) => ({ schema: { ...schema, ...publishedAudit(route.config?.audit) }, url }),
     refResolver: { buildLocalReference: (schema) => (typeof schema.$id === "string" ? schema.$id : "unnamed") },
   });
   await app.register(healthRoutes, { checks: deps.readiness });
@@ -99,6 +100,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(registryTokenRoutes, deps.registry);
   await app.ready();
   return app;
+}
+
+/** The description says of each route what it leaves in the audit log. */
+function publishedAudit(audit: RouteAudit | undefined): object {
+  return audit === undefined ? {} : { "x-audit": audit };
 }
 
 /** What the router refuses never reaches the error handler. */

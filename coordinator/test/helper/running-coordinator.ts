@@ -23,7 +23,7 @@ export class RunningCoordinator implements AsyncDisposable {
   readonly s3: S3Engine;
   readonly auditd: AuditdFixture;
   readonly url: string;
-  readonly #ca: string;
+  readonly caPem: string;
   readonly #configFile: string;
   readonly #cleanup: AsyncDisposableStack;
   #child: ChildProcess | null = null;
@@ -40,7 +40,7 @@ export class RunningCoordinator implements AsyncDisposable {
     this.s3 = s3;
     this.auditd = auditd;
     this.url = config.publicUrl;
-    this.#ca = readFileSync(s3.caFile, "utf8");
+    this.caPem = readFileSync(s3.caFile, "utf8");
     this.#configFile = join(dir, "coordinator.json");
     this.#cleanup = cleanup;
     writeFileSync(this.#configFile, JSON.stringify(config), { mode: 0o400 });
@@ -141,7 +141,7 @@ export class RunningCoordinator implements AsyncDisposable {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const reply = await fetchWithCa(this.#ca, this.url + path, init);
+    const reply = await fetchWithCa(this.caPem, this.url + path, init);
     return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
   }
 

@@ -1,0 +1,142 @@
+/**
+ * Every route of the running coordinator that declares an event is driven, and its leaf is found in the real log. A canary stands in every
+ * text field, path and header that a caller may write, and in no leaf.
+ */
+import type { ControlReply } from "@resontech/contracts/control-protocol";
+import t from "tap";
+import { readLeaves } from "../../../audit/test/helper.ts";
+import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { RunningCoordinator } from "../helper/running-coordinator.ts";
+import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
+import { makeSigningRequest } from "../nodes/test-ca.ts";
+
+const CANARY = "canary7f3a";
+const coordinator = await RunningCoordinator.create();
+t.teardown(() => coordinator[Symbol.asyncDispose]());
+type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
+const alice = (await coordinator.control({ verb: "add-user", username: CANARY, admin: true })) as Reply<"add-user">;
+const key = alice.platformKey;
+
+type Declared = { event: string; loggedBy?: string } | { none: string };
+type Document = { paths: Record<string, Record<string, { "x-audit": Declared }>> };
+const document = (await coordinator.get("/api/openapi.json")).body as unknown as Document;
+const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { "x-audit": audit }]) => ({ name: `${method.toUpperCase()} ${path}`, audit })),
+);
+
+/** A request with the canary in whatever of it a caller may choose. */
+async function call(method: string, path: string, body?: object, authorization = `Bearer ${key}`) {
+  const reply = await fetchWithCa(coordinator.caPem, coordinator.url + path, {
+    method,
+    headers: {
+      ...{ authorization, "user-agent": CANARY, "x-request-id": CANARY, "x-forwarded-for": CANARY, cookie: CANARY },
+      ...{ referer: `https://${CANARY}/`, "idempotency-key": `${CANARY}-${Math.random()}` },
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: reply.status, body: (await reply.json()) as Record<string, never> };
+}
+
+const storage = "/api/users/storage";
+const object = `jobs/${CANARY}/one.bin`;
+const initialised = () => call("POST", `${storage}/upload/init`, { key: object, size: 3, contentType: `text/${CANARY}` });
+async function submitted(slug: string) {
+  await upload(coordinator.s3, alice.bucketAlias, slug, goodFiles());
+  return await call("POST", "/api/tasks", { ...goodBody(slug), name: `${CANARY} of ${slug}` });
+}
+
+/** How each route is driven to the end that its declaration is about; the status that it then answers. */
+const DRIVES: Record<string, () => Promise<number>> = {
+  "POST /api/tasks": async () => (await submitted(`${CANARY}-a`)).status,
+  "POST /api/tasks/{id}/cancel": async () => {
+    const { id } = (await submitted(`${CANARY}-b`)).body;
+    return (await call("POST", `/api/tasks/${id}/cancel`)).status;
+  },
+  [`GET ${storage}/bucket`]: async () => (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,
+  [`PATCH ${storage}/bucket/rotate-key`]: async () => (await call("PATCH", `${storage}/bucket/rotate-key`)).status,
+  [`GET ${storage}/usage`]: async () => (await call("GET", `${storage}/usage`)).status,
+  [`POST ${storage}/upload/init`]: async () => (await initialised()).status,
+  [`POST ${storage}/upload/complete`]: async () => {
+    const { uploadId, urls } = (await initialised()).body as unknown as { uploadId: string; urls: string[] };
+    const part = await fetchWithCa(coordinator.caPem, urls[0]!, { method: "PUT", body: "abc" });
+    const parts = [{ PartNumber: 1, ETag: part.headers.get("etag") }];
+    return (await call("POST", `${storage}/upload/complete`, { key: object, uploadId, parts })).status;
+  },
+  [`POST ${storage}/upload/abort`]: async () => {
+    const { uploadId } = (await initialised()).body;
+    return (await call("POST", `${storage}/upload/abort`, { key: object, uploadId })).status;
+  },
+  "GET /api/keys": async () => (await call("GET", "/api/keys")).status,
+  "POST /api/keys": async () => (await call("POST", "/api/keys", { name: CANARY })).status,
+  "POST /api/nodes/join": async () => {
+    const { token } = (await coordinator.control({ verb: "join-token", node: "node-a", ttlS: 60 })) as Reply<"join-token">;
+    return (await call("POST", "/api/nodes/join", { token, csr: (await makeSigningRequest(CANARY)).csrPem })).status;
+  },
+  "GET /token": async () => {
+    const login = (await coordinator.control({
+      verb: "registry-login",
+      repository: "resontech/fl-cpu",
+    })) as Reply<"registry-login">;
+    const basic = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
+    const query = new URLSearchParams({ service: "registry", scope: "repository:resontech/fl-cpu:pull", account: CANARY });
+    return (await call("GET", `/token?${query.toString()}`, undefined, basic)).status;
+  },
+  // The last one: the key is void afterwards.
+  "DELETE /api/keys/{id}": async () => {
+    const keys = (await call("GET", "/api/keys")).body as unknown as { id: string; current: boolean }[];
+    return (await call("DELETE", `/api/keys/${keys.find(({ current }) => current)?.id}`)).status;
+  },
+};
+const ENDS: Record<string, number> = { "POST /api/tasks": 201, "POST /api/keys": 403 };
+
+/** Routes that say `event` and are driven by nobody, or are driven and say none. */
+function undriven(declared: readonly { name: string; audit: Declared }[]): string[] {
+  const events = declared.filter(({ audit }) => "event" in audit).map(({ name }) => name);
+  return [...events.filter((name) => !(name in DRIVES)), ...Object.keys(DRIVES).filter((name) => !events.includes(name))];
+}
+
+t.test("every route declares an event, and is driven here, or says why it leaves none", async (t) => {
+  t.ok(routes.length >= 20);
+  for (const { name, audit } of routes)
+    t.ok(audit !== undefined && ("event" in audit || audit.none.length > 0), `${name}: ${JSON.stringify(audit)}`);
+  t.same(undriven(routes), []);
+  t.same(undriven([...routes, { name: "POST /api/dummy", audit: { event: "key.list" } }]), ["POST /api/dummy"]);
+});
+
+t.test("the leaf of each is found, and none holds what a caller wrote", async (t) => {
+  for (const name of Object.keys(DRIVES)) t.equal(await DRIVES[name]!(), ENDS[name] ?? 200, name);
+  // Whatever else a caller may write: places that are refused, and all that declare no event.
+  for (const { name } of routes) {
+    const [method = "", path = ""] = name.split(" ");
+    const url = `${path.replace(/\{[^}]+\}/g, CANARY)}?job_id=${CANARY}&service=${CANARY}&limit=${CANARY}`;
+    const body =
+      method === "GET" || method === "DELETE"
+        ? undefined
+        : { [CANARY]: CANARY, key: CANARY, name: CANARY, token: CANARY, csr: CANARY };
+    await call(method, url, body);
+    await call(method, url, body, `Bearer rsk_${CANARY}`);
+    await call(method, url, body, `Basic ${Buffer.from(`${CANARY}:${CANARY}`).toString("base64")}`);
+  }
+  t.equal(await coordinator.stop("SIGTERM"), 0);
+  await coordinator.auditd.stop();
+  const leaves = await readLeaves(coordinator.auditd.logDir);
+  for (const { name, audit } of routes) {
+    if ("none" in audit) continue;
+    const action = name.replace(/\{([^}]+)\}/g, ":$1");
+    const found = leaves.filter((leaf) => leaf.type === audit.event && (audit.loggedBy !== undefined || leaf.action === action));
+    t.ok(found.length > 0, `${name} leaves ${audit.event}`);
+    const requested = found.find(({ phase }) => phase === "requested");
+    if (requested !== undefined)
+      t.equal(
+        leaves.filter(({ op, phase }) => op === requested.op && ["completed", "failed", "denied"].includes(phase)).length,
+        1,
+        `${name} has one outcome`,
+      );
+  }
+  const text = JSON.stringify(leaves);
+  t.ok(leaves.length > 40, `${leaves.length} leaves`);
+  t.notMatch(text, /canary7f3a/i);
+  t.notOk(text.includes(Buffer.from(CANARY).toString("base64").slice(0, 12)), "nor in another spelling");
+  t.notOk(text.includes(Buffer.from(CANARY).toString("hex")));
+});
