@@ -3,8 +3,11 @@ import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { declarationsOf, leaves } from "./audit/command-audit.ts";
+import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import { exportAudit, proveEntry } from "./commands/audit-export.ts";
+import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
@@ -53,8 +56,9 @@ const print = (value: unknown): void => {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 };
 
-program
-  .command("supervise")
+leaves(program.command("supervise"), {
+  none: "each part that it starts says so itself: audit.producer.start, admin.coordinator.start",
+})
   .description("run every part in the foreground (what the systemd unit starts)")
   .action(() => supervise(root()));
 
@@ -65,8 +69,7 @@ const seconds = (text: string): number => {
   return value;
 };
 
-program
-  .command("start [part...]")
+leaves(program.command("start [part...]"), { event: "admin.start" })
   .description("start everything, or the parts that were stopped by name, and wait until all is healthy")
   .option("--no-wait", "do not wait for health")
   .action(async (parts: string[], options: { wait: boolean }) => {
@@ -75,7 +78,7 @@ program
       if (!(await startHeldParts(context))) await startDetached(root());
     } else {
       await requireParts(context, parts);
-      await startParts(context, parts);
+      await startRecorded(context, parts, (named) => startParts(context, named));
     }
     if (!options.wait) return;
     await waitHealthy(context, HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
@@ -83,8 +86,7 @@ program
     if (parts.length === 0 || parts.includes("coordinator")) await endStop(context);
   });
 
-program
-  .command("stop [part...]")
+leaves(program.command("stop [part...]"), { event: "admin.stop" })
   .description("stop everything in reverse order, or single parts, which stay down until they are started; waits")
   .option(
     "--for <seconds>",
@@ -97,15 +99,14 @@ program
     const forS = options.for ?? (parts.length === 0 ? 0 : MAX_MAINTENANCE_S);
     if (forS > 0) await announceStop(context, forS, say);
     if (parts.length > 0) {
-      await stopParts(context, parts, STOP_TIMEOUT_MS);
+      await stopRecorded(context, parts, (named) => stopParts(context, named, STOP_TIMEOUT_MS));
       say(`stopped: ${parts.join(", ")}`);
       return;
     }
     say((await stopAndWait(root(), STOP_TIMEOUT_MS)) ? "stopped" : "it was not running");
   });
 
-program
-  .command("restart [part...]")
+leaves(program.command("restart [part...]"), { event: "admin.restart" })
   .description("stop and start everything, or single parts; running jobs go on meanwhile")
   .action(async (parts: string[]) => {
     const context = openContext(root());
@@ -115,15 +116,16 @@ program
         await stopAndWait(root(), STOP_TIMEOUT_MS);
         await startDetached(root());
       } else {
-        await stopParts(context, parts, STOP_TIMEOUT_MS);
-        await startParts(context, parts);
+        await restartRecorded(context, parts, async (named) => {
+          await stopParts(context, named, STOP_TIMEOUT_MS);
+          await startParts(context, named);
+        });
       }
       await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
     });
   });
 
-program
-  .command("status")
+leaves(program.command("status"), { none: "status" })
   .description("each part with health, version, port, process and restarts")
   .option("--json", "one JSON line", false)
   .action(async (options: { json: boolean }) => {
@@ -133,19 +135,26 @@ program
     if (!status.healthy || status.findings.some(({ severity }) => severity === "fault")) process.exitCode = 3;
   });
 
-program
-  .command("first-boot")
+leaves(program.command("first-boot"), { event: "admin.install" })
   .description("replace Keycloak's temporary administrator, make the first user and its credentials file; what is there stays")
   .requiredOption("--username <name>", "login of the first user")
   .action(async (options: { username: string }) => {
     const context = openContext(root());
-    await replaceBootstrapAdmin(context);
-    const credentials = await ensureFirstUser(context, options.username);
-    print({ credentials, auditPolicy: publishAuditPolicy(context) });
+    await using producer = await connectOperator(context.layout);
+    const install = {
+      type: "admin.install",
+      action: "appliance first-boot",
+      object: { kind: "appliance", id: "appliance" },
+    } as const;
+    await operated(producer, [install], async () => {
+      await replaceBootstrapAdmin(context);
+      const credentials = await ensureFirstUser(context, options.username);
+      print({ credentials, auditPolicy: publishAuditPolicy(context) });
+      return { result: null };
+    });
   });
 
-program
-  .command("add-user <username>")
+leaves(program.command("add-user <username>"), { event: "iam.user.create", loggedBy: "coordinator" })
   .description("make a user with default project, bucket, S3 key pair and one platform key; each secret is shown once")
   .action(async (username: string) => {
     print(
@@ -157,8 +166,7 @@ program
     );
   });
 
-program
-  .command("join-token <node>")
+leaves(program.command("join-token <node>"), { event: "iam.node.join-token", loggedBy: "coordinator" })
   .description("a one-use token that admits a node")
   .option("--ttl <seconds>", "validity", "3600")
   .action(async (node: string, options: { ttl: string }) => {
@@ -172,8 +180,7 @@ program
   });
 
 const image = program.command("image").description("the release's images in the local registry");
-image
-  .command("pull <profile>")
+leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coordinator" })
   .description("pull an image of the release into the appliance's container engine; prints its reference")
   .action(async (profile: string) => {
     const context = openContext(root());
@@ -195,8 +202,7 @@ image
     );
     process.stdout.write(`${reference}\n`);
   });
-image
-  .command("check")
+leaves(image.command("check"), { none: "catalogue" })
   .description("ask the running registry for every image of the release; prints what it does not serve")
   .action(async () => {
     const checked = await checkImages(openContext(root()));
@@ -205,28 +211,24 @@ image
   });
 
 const audit = program.command("audit").description("the audit log");
-audit
-  .command("export")
+leaves(audit.command("export"), { event: "audit.export" })
   .description("write the log as one file for the offline verifier; the export is itself logged")
   .requiredOption("--out <file>", "ustar file to write")
   .option("--nonce <hex>", "the auditor's 32 bytes: shows that the export is no older than they are")
   .action(async (options: { out: string; nonce?: string }) => {
     print(await exportAudit(openContext(root()), options.out, options.nonce));
   });
-audit
-  .command("prove <entry>")
+leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")
   .requiredOption("--out <file>", "tlog-proof file to write")
   .action(async (entry: string, options: { out: string }) => {
     print(await proveEntry(openContext(root()), Number(entry), options.out));
   });
 
-audit
-  .command("status")
+leaves(audit.command("status"), { none: "status" })
   .description("how the log stands: its shard, size, last checkpoint")
   .action(async () => print(await askAuditd(auditControl(), { verb: "status" })));
-audit
-  .command("open-shard")
+leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "auditd" })
   .description(
     "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it",
   )
@@ -234,20 +236,18 @@ audit
   .action(async (options: { approver: string[] }) => {
     const [one, other, ...rest] = options.approver;
     if (one === undefined || other === undefined || rest.length > 0)
-      program.error("--approver must be given exactly twice", { exitCode: 2 });
+      return program.error("--approver must be given exactly twice", { exitCode: 2 });
     print(await askAuditd(auditControl(), { verb: "open-shard", approvers: [one, other] }));
   });
-audit
-  .command("clock-is-right")
+leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: "auditd" })
   .description(
     "vouch for the clock, so that the log may turn to the shard of the new year; for hosts without time synchronization",
   )
   .action(async () => print(await askAuditd(auditControl(), { verb: "clock-is-right" })));
 
-program
-  .command("ca")
-  .description("the appliance's own certificate authority")
-  .command("show")
+leaves(program.command("ca").description("the appliance's own certificate authority").command("show"), {
+  none: "the certificate is public",
+})
   .description("the root certificate that clients must trust: its file, fingerprint and life")
   .option("--json", "one JSON line", false)
   .action((options: { json: boolean }) => {
@@ -256,20 +256,17 @@ program
     else for (const [name, value] of Object.entries(shown)) process.stdout.write(`${name.padEnd(12)} ${value}\n`);
   });
 
-program
-  .command("prepare")
+leaves(program.command("prepare"), { none: "what each start does before auditd runs; it makes only what is missing" })
   .description("make folders, certificates, secrets and configuration as each start does; what is there stays")
   .action(() => prepare(openContext(root())));
 
-program
-  .command("resume")
+leaves(program.command("resume"), { none: "goes on with an install whose end is recorded: admin.install" })
   .description("go on with an install that was broken off")
   .action(async () => {
     process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
   });
 
-program
-  .command("uninstall")
+leaves(program.command("uninstall"), { none: "the log goes with it; what left it before stays" })
   .description("stop and remove everything that the install made, all data and the audit log included")
   .option("--yes", "do not ask", false)
   .action(async ({ yes }: { yes: boolean }) => {
@@ -277,6 +274,7 @@ program
   });
 
 try {
+  declarationsOf(program);
   await program.parseAsync();
 } catch (error) {
   process.exitCode = explain(error);
