@@ -20,7 +20,7 @@ export class Api {
     this.#agent = new Agent({ ca: readFileSync(root), keepAlive: true });
   }
 
-  async call(method: "GET" | "POST", path: string, body?: unknown): Promise<Answer> {
+  async call(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const headers = {
       authorization: `Bearer ${this.#key}`,

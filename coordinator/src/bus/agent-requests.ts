@@ -26,7 +26,7 @@ import { Compile } from "typebox/compile";
 import { ApiError } from "../api-error.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
-import { S3UnavailableError } from "../storage/s3-transport.ts";
+import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
 
 const SCHEMAS = {
   register: RegisterRequest,
@@ -118,7 +118,8 @@ export class AgentRequests implements AsyncDisposable {
     if (error instanceof AgentRefusal) return refusal(error.code, error.message);
     if (error instanceof AuditUnavailable) return refusal("audit_unavailable", "the audit log did not acknowledge");
     if (error instanceof DatabaseUnavailable) return refusal("database_unavailable", error.message);
-    if (error instanceof S3UnavailableError) return refusal("storage_unavailable", "the object store did not answer");
+    if (error instanceof S3UnavailableError || (error instanceof S3ResponseError && error.status === 503))
+      return refusal("storage_unavailable", "the object store did not answer");
     if (error instanceof ApiError) return refusal("invalid_request", error.message);
     this.#options.onError(error, node, verb);
     return refusal("internal_error", "the request failed; the coordinator's log says why");

@@ -6,7 +6,7 @@ import fp from "fastify-plugin";
 import { ApiError, errorBody } from "../api-error.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { Draining, IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "../kernel/errors.ts";
-import { S3UnavailableError } from "../storage/s3-transport.ts";
+import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
 
 /** Fastify's own refusals, by its code. */
 const FASTIFY_CODES: Record<string, ErrorCode> = {
@@ -48,7 +48,8 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", { cause: error });
   if (error instanceof DatabaseUnavailable) return new ApiError("database_unavailable", error.message, { cause: error });
-  if (error instanceof S3UnavailableError)
+  // The S3 front says 503 while the audit log, the engine behind it, or who owns what can't be asked.
+  if (error instanceof S3UnavailableError || (error instanceof S3ResponseError && error.status === 503))
     return new ApiError("storage_unavailable", "the object store did not answer", { cause: error });
   if (!(error instanceof Error)) return null;
   const { validation, validationContext, code } = error as Partial<FastifyError>;

@@ -4,8 +4,9 @@ import Fastify from "fastify";
 import t from "tap";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { requestAudit } from "../../src/http/request-audit.ts";
-import { errorReplies } from "../../src/http/error-replies.ts";
+import { asApiError, errorReplies } from "../../src/http/error-replies.ts";
 import { routeDeclarations, UndeclaredRoute } from "../../src/http/route-config.ts";
+import { S3ResponseError } from "../../src/storage/s3-transport.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
@@ -172,6 +173,13 @@ t.test("nothing that a caller writes stands in a leaf in clear", async (t) => {
   t.ok(leaves.length > 10);
   t.notMatch(leaves.join("\n"), /canary7f3a/i);
   t.notMatch(api.logLines.join("\n"), new RegExp(alice.platformKey));
+});
+
+t.test("a store that can't serve now is told as such, not as a failure of ours", async (t) => {
+  // As the S3 front answers while it can't record: nothing of the request has reached the engine.
+  const away = new S3ResponseError("ServiceUnavailable", 503, "the audit log takes no records");
+  t.match(asApiError(away), { code: "storage_unavailable", status: 503 });
+  t.equal(asApiError(new S3ResponseError("InternalError", 500, "x")), null);
 });
 
 t.test("a failure of ours shows its request id and nothing else", async (t) => {
