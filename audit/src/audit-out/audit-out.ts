@@ -1,0 +1,27 @@
+/** Puts audit-out together: one follower of the log, and whoever takes from it. */
+import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import type { Logger } from "pino";
+import { LogFollower } from "./follow/log-follower.ts";
+import { Reporter } from "./reporter.ts";
+import { Indexer } from "./search/indexer.ts";
+import { listenOnSocket } from "./search/listen.ts";
+import { buildSearchApp } from "./search/search-app.ts";
+import { SearchIndex } from "./search/search-index.ts";
+
+/** @throws ConfigError; a log that can't be read is none: it is waited for */
+export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  stack.use(new Reporter(config.auditSocket, log));
+  const follower = stack.use(new LogFollower(config, log));
+  const index = stack.use(
+    new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),
+  );
+  const indexer = stack.use(new Indexer(index, follower, config.stateDir, log));
+  const app = buildSearchApp({ index, indexer, follower, log, statusOfParts: () => ({}) });
+  stack.defer(() => app.close());
+  await listenOnSocket(app, config.searchSocket);
+  // Last: a log that was never read may take minutes, and searches say meanwhile how far it is.
+  void follower.start();
+  const owned = stack.move();
+  return { [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

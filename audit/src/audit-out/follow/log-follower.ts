@@ -1,0 +1,184 @@
+/** Follows the log's shards as they grow, and hands out their entries from any place on, proven, a bundle at a time. It only reads there. */
+import { readdir, readFile } from "node:fs/promises";
+import type { Logger } from "pino";
+import { currentSlug, shardFolder } from "../../log/shards.ts";
+import { TILE_WIDTH } from "../../log/tile-layout.ts";
+import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
+import { type LogKey, logKeysOf } from "./log-keys.ts";
+import { type Checkpoint, CheckpointRefused, openCheckpoint } from "./open-checkpoint.ts";
+import { compareSlugs, isSlug, type Position } from "./position.ts";
+
+/** Entries that follow one another in one shard, proven to be in the tree of `treeSize`. */
+export type LeafBatch = {
+  slug: string;
+  origin: string;
+  firstIndex: number;
+  leaves: readonly Buffer[];
+  hashes: readonly Buffer[];
+  treeSize: number;
+};
+
+export type FollowerOptions = { auditDir: string; policyFile: string; stateDir: string; pollMs: number };
+
+export class LogFollower implements AsyncDisposable {
+  readonly #options: FollowerOptions;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #shards: FollowedShard[] = [];
+  #policy: { text: string; keys: LogKey[] } | null = null;
+  #fault: LogFault | null = null;
+  #grown = Promise.withResolvers<void>();
+  #polling: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FollowerOptions, log: Logger) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /** Looks at the log once, then over and over. A log that can't be read yet is no reason to end: it is looked at again. */
+  start(): Promise<void> {
+    this.#polling = this.#poll().finally(() => {
+      if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => void this.start(), this.#options.pollMs);
+    });
+    return this.#polling;
+  }
+
+  /** Oldest first. */
+  get shards(): readonly FollowedShard[] {
+    return this.#shards;
+  }
+
+  /** The first thing that keeps the log, or a shard of it, from being believed. */
+  get fault(): LogFault | null {
+    return this.#fault ?? this.#shards.find(({ fault }) => fault !== null)?.fault ?? null;
+  }
+
+  /** Reads a checkpoint of one shard that lies beside its newest. @throws CheckpointRefused for what the log's own keys have not signed */
+  openNote({ origin }: FollowedShard, note: Buffer): Checkpoint {
+    return openCheckpoint(note, origin, this.#policy?.keys ?? []);
+  }
+
+  /** Proven entries from this place on; null is the log's beginning. */
+  entriesFrom(position: Position | null): number {
+    return this.#shards.reduce((sum, { slug, tree }) => {
+      const order = position === null ? 1 : compareSlugs(slug, position.slug);
+      return sum + (order < 0 ? 0 : Math.max(0, tree.size - (order > 0 ? 0 : position!.index)));
+    }, 0);
+  }
+
+  /**
+   * The entries from a place on, at most a bundle, as soon as there are any; null is the log's beginning.
+   * @throws LogDamagedError
+   */
+  async next(from: Position | null, signal: AbortSignal): Promise<LeafBatch> {
+    for (;;) {
+      const grown = this.#grown.promise;
+      const found = await this.read(from);
+      if (found !== null) return found;
+      await untilEither(grown, signal);
+    }
+  }
+
+  /** The same; null when there are none yet. @throws LogDamagedError */
+  async read(from: Position | null): Promise<LeafBatch | null> {
+    for (const { slug, origin, tree } of this.#shards) {
+      const order = from === null ? 1 : compareSlugs(slug, from.slug);
+      if (order < 0) continue;
+      const firstIndex = order > 0 ? 0 : from!.index;
+      const treeSize = tree.size;
+      if (firstIndex >= treeSize) continue;
+      const { entries, hashes } = await tree.readBundle(Math.floor(firstIndex / TILE_WIDTH));
+      const skipped = firstIndex % TILE_WIDTH;
+      return { slug, origin, firstIndex, leaves: entries.slice(skipped), hashes: hashes.slice(skipped), treeSize };
+    }
+    return null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#polling;
+    clearTimeout(this.#timer);
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      // The pointer first: the shard that it no longer names has its last checkpoint by then.
+      const current = await currentSlug(this.#options.auditDir);
+      if (current === null) return;
+      const keys = await this.#keys();
+      await this.#findShards(current, keys);
+      let hasGrown = false;
+      for (const shard of this.#shards) if (!shard.isSettled && (await this.#refresh(shard, keys))) hasGrown = true;
+      this.#fault = null;
+      if (hasGrown) this.#announce();
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      const fault = faultOf(error);
+      if (this.#fault?.message !== fault.message) this.#log.error({ err: error }, "the log can't be followed");
+      this.#fault = fault;
+    }
+  }
+
+  async #findShards(current: string, keys: readonly LogKey[]): Promise<void> {
+    const { auditDir, stateDir } = this.#options;
+    const names = (await readdir(auditDir)).filter((name) => isSlug(name) && compareSlugs(name, current) <= 0);
+    for (const slug of names.sort(compareSlugs)) {
+      const last = this.#shards.at(-1);
+      if (last !== undefined && compareSlugs(slug, last.slug) <= 0) continue;
+      const origin = keys.map(({ name }) => name).find((name) => name.endsWith(`/${slug}`));
+      if (origin === undefined) throw new CheckpointRefused(`the policy lists no log for the shard ${slug}`);
+      this.#shards.push(new FollowedShard({ slug, origin, logDir: shardFolder(auditDir, slug), stateDir }));
+    }
+  }
+
+  /** One shard that can't be believed keeps nobody from reading the others. */
+  async #refresh(shard: FollowedShard, keys: readonly LogKey[]): Promise<boolean> {
+    const { signal } = this.#stop;
+    const isLast = shard === this.#shards.at(-1);
+    try {
+      const hasGrown = await shard.refresh(keys, signal);
+      if (shard.fault !== null) this.#log.info({ shard: shard.slug }, "the shard can be followed again");
+      shard.fault = null;
+      shard.isSettled = !isLast;
+      return hasGrown;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (await shard.fail(error))
+        this.#log.error(
+          { err: error, shard: shard.slug },
+          "the shard can't be believed any further; what was proven before stays",
+        );
+      if (isLast || shard.fault?.code === "log_unreadable") return false;
+      await shard.startOver(keys, signal);
+      shard.isSettled = true;
+      return true;
+    }
+  }
+
+  /** The policy is read again each time: it grows by a shard's keys once a year, and by witnesses now and then. */
+  async #keys(): Promise<LogKey[]> {
+    const text = await readFile(this.#options.policyFile, "utf8");
+    if (this.#policy?.text !== text) this.#policy = { text, keys: logKeysOf(text) };
+    return this.#policy.keys;
+  }
+
+  #announce(): void {
+    const { resolve } = this.#grown;
+    this.#grown = Promise.withResolvers<void>();
+    resolve();
+  }
+}
+
+/** @throws the signal's reason */
+async function untilEither(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const onAbort = (): void => aborted.resolve();
+  signal.addEventListener("abort", onAbort);
+  try {
+    if (!signal.aborted) await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+  signal.throwIfAborted();
+}

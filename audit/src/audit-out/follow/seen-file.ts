@@ -1,0 +1,35 @@
+/** The newest checkpoint that was believed, one file a shard: what tells a later life that the log was rolled back or rewritten meanwhile. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { replaceFile } from "../../log/durable-file.ts";
+import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
+import type { LogKey } from "./log-keys.ts";
+
+export async function readSeen(
+  stateDir: string,
+  slug: string,
+  origin: string,
+  keys: readonly LogKey[],
+): Promise<Checkpoint | null> {
+  let note: Buffer;
+  try {
+    note = await readFile(pathOf(stateDir, slug));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+  return openCheckpoint(note, origin, keys);
+}
+
+export function writeSeen(stateDir: string, slug: string, { note }: Checkpoint): Promise<void> {
+  return replaceFile(pathOf(stateDir, slug), note, 0o600);
+}
+
+/** Keeps two notes of one origin that contradict each other, under the name of the second's size; the first such pair stays. */
+export async function keepEvidence(stateDir: string, slug: string, believed: Checkpoint, found: Checkpoint): Promise<void> {
+  await replaceFile(join(stateDir, `${slug}.changed`), `${believed.note}\n${found.note}`, 0o600);
+}
+
+function pathOf(stateDir: string, slug: string): string {
+  return join(stateDir, `${slug}.seen`);
+}

@@ -1,0 +1,77 @@
+/**
+ * Says in the log what audit-out has to say. It never makes anybody wait: auditd may be away for as long as it likes, and then the newest facts are kept
+ * until it is back.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { FactType } from "@resontech/contracts/audit-catalogue";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { Logger } from "pino";
+import { type AuditProducer, AuditRejected, connectProducer } from "../producer/producer.ts";
+
+/** Facts that wait for auditd; older ones go first, and the process' own log has them. */
+const MAX_WAITING = 256;
+const RETRY_MS = 2_000;
+
+export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" | "detail"> & { object: EventDraft<T>["object"] };
+
+export class Reporter implements AsyncDisposable {
+  readonly #socketPath: string;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #waiting: OwnFact[] = [];
+  #wake = Promise.withResolvers<void>();
+  #running: Promise<void>;
+
+  constructor(socketPath: string, log: Logger) {
+    this.#socketPath = socketPath;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  report<T extends FactType>(fact: OwnFact<T>): void {
+    if (this.#waiting.length === MAX_WAITING)
+      this.#log.warn({ fact: this.#waiting.shift() }, "auditd is away; this fact is given up");
+    this.#waiting.push(fact);
+    this.#wake.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#wake.resolve();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await using producer = await connectProducer({ socketPath: this.#socketPath, boot: randomUUID(), signal });
+        await this.#drain(producer);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#log.debug({ err: error }, "auditd is away");
+      }
+      await pause(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Ends with the connection. A fact whose acknowledgement did not come is said again: twice is no harm, never is. */
+  async #drain(producer: AuditProducer): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const [fact] = this.#waiting;
+      if (fact === undefined) {
+        this.#wake = Promise.withResolvers<void>();
+        await this.#wake.promise;
+        continue;
+      }
+      try {
+        await producer.fact({ ...fact, op: randomUUID(), actor: { sub: "audit-out", kind: "system" } });
+      } catch (error) {
+        if (!(error instanceof AuditRejected)) throw error;
+        this.#log.error({ err: error, fact }, "auditd refuses this fact");
+      }
+      if (this.#waiting[0] === fact) this.#waiting.shift();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** What a search asks for. Pure. */
+
+export type EventFilter = {
+  order: "newest" | "oldest";
+  type?: string;
+  prod?: string;
+  phase?: string;
+  outcome?: string;
+  op?: string;
+  actor?: string;
+  kind?: string;
+  object?: string;
+  /** Only entries in which this subject acted, or was acted for: the bound that a caller sets for somebody who may see no others. */
+  sub?: string;
+  /** Milliseconds since 1970, auditd's clock: not before. */
+  fromMs?: number;
+  /** Before this. */
+  toMs?: number;
+};
+
+/** Columns by how few entries a value of theirs has, as a rule: the first one that is asked for leads the search. */
+export const LEADING_COLUMNS = ["op", "object", "actor", "outcome", "type", "phase", "prod", "kind"] as const;
+export type LeadingColumn = (typeof LEADING_COLUMNS)[number];
+
+/** The columns that a filter binds, the leading one first. */
+export function boundColumns(filter: EventFilter): LeadingColumn[] {
+  return LEADING_COLUMNS.filter((column) => filter[column] !== undefined);
+}

@@ -1,0 +1,303 @@
+/**
+ * The search index: one SQLite file, made from the log alone. It may be deleted at any time; what is damaged, or of another version, is made anew.
+ *
+ * An entry's number is its shard's, times 2^40, plus its index: the order of numbers is the order of the log.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { compareSlugs, type Position } from "../follow/position.ts";
+import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filter.ts";
+import type { EventRow } from "./row-of-leaf.ts";
+
+/** Raised with every change of the tables: another version is made anew from the log. */
+const SCHEMA_VERSION = 1;
+const SHARD_SPAN = 2 ** 40;
+const SCHEMA = `
+  CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
+  CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE events (
+    n INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, type INTEGER NOT NULL, prod INTEGER NOT NULL, phase INTEGER NOT NULL, op BLOB NOT NULL,
+    actor TEXT NOT NULL, on_behalf_of TEXT, kind INTEGER NOT NULL, object TEXT NOT NULL, outcome INTEGER
+  ) STRICT;
+  CREATE TABLE days (day TEXT NOT NULL, type INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, type)) STRICT, WITHOUT ROWID;
+  CREATE INDEX events_at ON events (at_ms);
+  CREATE INDEX events_op ON events (op);
+  CREATE INDEX events_object ON events (object);
+  CREATE INDEX events_actor ON events (actor);
+  CREATE INDEX events_on_behalf_of ON events (on_behalf_of) WHERE on_behalf_of IS NOT NULL;
+  CREATE INDEX events_outcome ON events (outcome) WHERE outcome IS NOT NULL;
+  CREATE INDEX events_type ON events (type);
+  CREATE INDEX events_phase ON events (phase);
+  CREATE INDEX events_prod ON events (prod);
+  CREATE INDEX events_kind ON events (kind);
+`;
+const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome";
+/** Columns whose values are few: kept once, in `words`. */
+const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase", "kind", "outcome"]);
+
+export type IndexedEvent = EventRow & Position;
+/** Numbers of entries, both included. */
+export type Span = { first: number; last: number };
+export type DayCount = { day: string; type: string; count: number };
+
+type StoredRow = {
+  n: number;
+  at_ms: number;
+  type: number;
+  prod: number;
+  phase: number;
+  op: Buffer;
+  actor: string;
+  on_behalf_of: string | null;
+  kind: number;
+  object: string;
+  outcome: number | null;
+};
+
+export class SearchIndex implements Disposable {
+  readonly #file: string;
+  #db: Database.Database;
+  readonly #wordIds = new Map<string, number>();
+  readonly #words = new Map<number, string>();
+  readonly #shards = new Map<string, { no: number; size: number }>();
+
+  /** @param onRebuild called with the reason when what was there is thrown away */
+  constructor(stateDir: string, onRebuild: (reason: string) => void) {
+    this.#file = join(stateDir, "search.sqlite");
+    this.#db = this.#openOrMake(onRebuild);
+  }
+
+  /** Throws everything away; the indexer then begins at the log's first entry. */
+  rebuild(): void {
+    this.#db.close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.#file}${suffix}`, { force: true });
+    this.#db = this.#make();
+  }
+
+  /** Behind the last indexed entry; null when there is none. */
+  get position(): Position | null {
+    const [slug] = [...this.#shards.keys()].sort(compareSlugs).slice(-1);
+    return slug === undefined ? null : { slug, index: this.sizeOf(slug) };
+  }
+
+  /** Entries of one shard that are indexed: its first so many. */
+  sizeOf(slug: string): number {
+    return this.#shards.get(slug)?.size ?? 0;
+  }
+
+  /** Oldest first. */
+  get slugs(): string[] {
+    return [...this.#shards.keys()].sort(compareSlugs);
+  }
+
+  /** Adds entries that follow one another; all or none of them. */
+  add(slug: string, firstIndex: number, rows: readonly EventRow[]): void {
+    if (firstIndex !== this.sizeOf(slug)) throw new RangeError(`entry ${firstIndex} does not follow ${this.sizeOf(slug)}`);
+    try {
+      this.#db.transaction(() => this.#insert(slug, firstIndex, rows))();
+    } catch (error) {
+      // Ids that the transaction gave out went with it.
+      this.#load();
+      throw error;
+    }
+    const { no } = this.#shards.get(slug)!;
+    this.#shards.set(slug, { no, size: firstIndex + rows.length });
+  }
+
+  /** The entries of a shard that a filter's times allow; null when there are none. */
+  spanOf(slug: string, { fromMs, toMs }: EventFilter): Span | null {
+    const shard = this.#shards.get(slug);
+    if (shard === undefined || shard.size === 0) return null;
+    const all: Span = { first: shard.no * SHARD_SPAN, last: shard.no * SHARD_SPAN + shard.size - 1 };
+    // The log's time never goes back, so times are bounds of numbers.
+    const first =
+      fromMs === undefined ? all.first : this.#number("SELECT n FROM events WHERE at_ms >= ? ORDER BY at_ms, n LIMIT 1", fromMs);
+    const last =
+      toMs === undefined
+        ? all.last
+        : this.#number("SELECT n FROM events WHERE at_ms < ? ORDER BY at_ms DESC, n DESC LIMIT 1", toMs);
+    if (first === null || last === null) return null;
+    const span = { first: Math.max(first, all.first), last: Math.min(last, all.last) };
+    return span.first > span.last ? null : span;
+  }
+
+  numberOf({ slug, index }: Position): number | null {
+    const shard = this.#shards.get(slug);
+    return shard === undefined ? null : shard.no * SHARD_SPAN + index;
+  }
+
+  positionOf(n: number): Position {
+    const no = Math.floor(n / SHARD_SPAN);
+    const [slug = ""] = [...this.#shards].find(([, shard]) => shard.no === no) ?? [];
+    return { slug, index: n - no * SHARD_SPAN };
+  }
+
+  /** At most `limit` entries of a span that match, in the filter's order. */
+  find(filter: EventFilter, { first, last }: Span, limit: number): IndexedEvent[] {
+    const [sql, values] = selectionOf(filter);
+    const bound = values.map(({ column, text }) => {
+      if (column === "op") return Buffer.from(text.replaceAll("-", ""), "hex");
+      return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
+    });
+    const subject = filter.sub === undefined ? [] : [filter.sub];
+    const half = [...subject, ...bound, first, last];
+    const arms = subject.length === 0 ? half : [...half, ...half];
+    return this.#db
+      .prepare<unknown[], StoredRow>(sql)
+      .all(...arms, limit)
+      .map((row) => this.#eventOf(row));
+  }
+
+  /** Of the days from `fromDay` on, newest first. */
+  countsByDay(fromDay: string, limit: number): DayCount[] {
+    return this.#db
+      .prepare<unknown[], DayCount>(
+        "SELECT day, text AS type, count FROM days JOIN words ON id = type WHERE day >= ? ORDER BY day DESC, text LIMIT ?",
+      )
+      .all(fromDay, limit);
+  }
+
+  countsByType(): { type: string; count: number }[] {
+    return this.#db
+      .prepare<unknown[], { type: string; count: number }>(
+        "SELECT text AS type, sum(count) AS count FROM days JOIN words ON id = type GROUP BY text ORDER BY text",
+      )
+      .all();
+  }
+
+  /** How SQLite would look for it: a test pins it. */
+  planOf(filter: EventFilter): string {
+    const [sql] = selectionOf(filter);
+    const parameters = Array.from({ length: sql.split("?").length - 1 }, () => 1);
+    const steps = this.#db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+    return steps.map(({ detail }) => detail).join("\n");
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close();
+  }
+
+  #openOrMake(onRebuild: (reason: string) => void): Database.Database {
+    let db: Database.Database | null = null;
+    try {
+      db = this.#configured(new Database(this.#file));
+      const version = db.pragma("user_version", { simple: true });
+      if (version === SCHEMA_VERSION) {
+        const verdict = String(db.pragma("quick_check(1)", { simple: true }));
+        if (verdict !== "ok") throw new Error(verdict);
+        this.#load(db);
+        return db;
+      }
+      if (version !== 0) onRebuild(`the index is of version ${String(version)}, this program's is ${SCHEMA_VERSION}`);
+    } catch (error) {
+      onRebuild(error instanceof Error ? error.message : String(error));
+    }
+    db?.close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.#file}${suffix}`, { force: true });
+    return this.#make();
+  }
+
+  #make(): Database.Database {
+    const db = this.#configured(new Database(this.#file));
+    db.transaction(() => {
+      db.exec(SCHEMA);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+    })();
+    this.#load(db);
+    return db;
+  }
+
+  #configured(db: Database.Database): Database.Database {
+    db.pragma("journal_mode = WAL");
+    // A power cut may cost the newest rows, never the file: they come from the log again.
+    db.pragma("synchronous = NORMAL");
+    db.pragma("secure_delete = ON");
+    db.pragma("cache_size = -65536");
+    return db;
+  }
+
+  #load(db: Database.Database = this.#db): void {
+    this.#wordIds.clear();
+    this.#words.clear();
+    this.#shards.clear();
+    for (const { id, text } of db.prepare<unknown[], { id: number; text: string }>("SELECT id, text FROM words").all()) {
+      this.#wordIds.set(text, id);
+      this.#words.set(id, text);
+    }
+    const shards = db.prepare<unknown[], { no: number; slug: string; size: number }>("SELECT no, slug, size FROM shards").all();
+    for (const { no, slug, size } of shards) this.#shards.set(slug, { no, size });
+  }
+
+  #insert(slug: string, firstIndex: number, rows: readonly EventRow[]): void {
+    let no = this.#shards.get(slug)?.no;
+    if (no === undefined) {
+      no = this.#number("SELECT coalesce(max(no), -1) + 1 AS n FROM shards") ?? 0;
+      this.#db.prepare("INSERT INTO shards (no, slug, size) VALUES (?, ?, 0)").run(no, slug);
+      this.#shards.set(slug, { no, size: 0 });
+    }
+    const insert = this.#db.prepare(`INSERT INTO events (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    const count = this.#db.prepare(
+      "INSERT INTO days (day, type, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+    );
+    for (const [at, row] of rows.entries()) {
+      const type = this.#idOf(row.type);
+      insert.run(
+        ...[no * SHARD_SPAN + firstIndex + at, row.atMs, type, this.#idOf(row.prod), this.#idOf(row.phase)],
+        ...[Buffer.from(row.op.replaceAll("-", ""), "hex"), row.sub, row.onBehalfOf, this.#idOf(row.kind), row.object],
+        row.outcome === null ? null : this.#idOf(row.outcome),
+      );
+      count.run(new Date(row.atMs).toISOString().slice(0, 10), type);
+    }
+    this.#db.prepare("UPDATE shards SET size = ? WHERE no = ?").run(firstIndex + rows.length, no);
+  }
+
+  #idOf(text: string): number {
+    const known = this.#wordIds.get(text);
+    if (known !== undefined) return known;
+    const id = Number(this.#db.prepare("INSERT INTO words (text) VALUES (?)").run(text).lastInsertRowid);
+    this.#wordIds.set(text, id);
+    this.#words.set(id, text);
+    return id;
+  }
+
+  #number(sql: string, ...values: unknown[]): number | null {
+    return this.#db.prepare<unknown[], { n: number }>(sql).get(...values)?.n ?? null;
+  }
+
+  #eventOf(row: StoredRow): IndexedEvent {
+    const word = (id: number): string => this.#words.get(id) ?? "";
+    return {
+      ...this.positionOf(row.n),
+      ...{ atMs: row.at_ms, type: word(row.type), prod: word(row.prod), phase: word(row.phase), op: uuidOf(row.op) },
+      ...{ sub: row.actor, onBehalfOf: row.on_behalf_of, kind: word(row.kind), object: row.object },
+      outcome: row.outcome === null ? null : word(row.outcome),
+    };
+  }
+}
+
+/** SQLite says so when its file is not what it wrote. */
+export function isDamagedIndex(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
+}
+
+/**
+ * The leading column's index gives entries in order of their numbers; a `+` before the others keeps SQLite from preferring theirs. A subject acts,
+ * or is acted for: one index each, merged in order.
+ */
+function selectionOf(filter: EventFilter): [sql: string, values: { column: LeadingColumn; text: string }[]] {
+  const columns = boundColumns(filter);
+  const direction = filter.order === "newest" ? "DESC" : "ASC";
+  const leads = filter.sub === undefined || filter.op !== undefined;
+  const conditions = columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`);
+  const arm = (subject: string | null): string =>
+    `SELECT ${COLUMNS} FROM events WHERE ${[...(subject === null ? [] : [subject]), ...conditions, "n BETWEEN ? AND ?"].join(" AND ")}`;
+  const plus = leads ? "+" : "";
+  const arms = filter.sub === undefined ? [arm(null)] : [arm(`${plus}actor = ?`), arm(`${plus}on_behalf_of = ?`)];
+  const values = columns.map((column) => ({ column, text: String(filter[column]) }));
+  return [`${arms.join(" UNION ")} ORDER BY n ${direction} LIMIT ?`, values];
+}
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

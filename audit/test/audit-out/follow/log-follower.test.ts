@@ -1,0 +1,157 @@
+import { existsSync, readFileSync, writeFileSync, chmodSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
+import type { Position } from "../../../src/audit-out/follow/position.ts";
+import { hashLeaf } from "../../../src/log/merkle.ts";
+import { tilePath } from "../../../src/log/tile-layout.ts";
+import { temporaryFolder } from "../../helper.ts";
+import { keyLists, silent, until, WrittenLog } from "../helper.ts";
+
+async function following(t: Test, log: WrittenLog): Promise<LogFollower> {
+  const follower = new LogFollower(log.options, silent);
+  t.teardown(() => follower[Symbol.asyncDispose]());
+  await follower.start();
+  return follower;
+}
+
+const never = new AbortController().signal;
+
+/** Everything that is there, from a place on. */
+async function readAll(follower: LogFollower, from: Position | null = null): Promise<string[]> {
+  const ids: string[] = [];
+  for (let batch = await follower.read(from); batch !== null; batch = await follower.read(from)) {
+    for (const leaf of batch.leaves) ids.push(JSON.parse(leaf.toString("utf8")).id);
+    from = { slug: batch.slug, index: batch.firstIndex + batch.leaves.length };
+  }
+  return ids;
+}
+
+const idsOf = (leaves: readonly Buffer[]): string[] => leaves.map((leaf) => JSON.parse(leaf.toString("utf8")).id);
+
+t.test("entries come in order, each once, as the log grows over tile borders, and from any place on", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const follower = await following(t, log);
+  t.equal(await follower.read(null), null);
+  const written: string[] = [];
+  for (const count of [1, 254, 1, 1, 300, 1_000, 3]) {
+    written.push(...idsOf(await log.append(keyLists(count))));
+    await until(() => follower.shards[0]?.tree.size === written.length);
+    t.same(await readAll(follower), written, `${written.length} entries`);
+  }
+  t.same(await readAll(follower, { slug: "2026", index: 700 }), written.slice(700));
+  t.equal(follower.entriesFrom({ slug: "2026", index: 700 }), written.length - 700);
+  t.equal(follower.entriesFrom(null), written.length);
+  const batch = await follower.next({ slug: "2026", index: 300 }, never);
+  t.equal(batch.firstIndex, 300);
+  t.equal(batch.leaves.length, 212, "a batch ends with its bundle");
+  t.same(batch.hashes, batch.leaves.map(hashLeaf));
+});
+
+t.test("whoever waits for entries gets them once they are signed, or is told to stop", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const follower = await following(t, log);
+  const waiting = follower.next(null, never);
+  const stop = new AbortController();
+  const stopped = follower.next(null, stop.signal);
+  stop.abort(new Error("enough"));
+  await t.rejects(stopped, { message: "enough" });
+  const [leaf] = await log.append(keyLists(1));
+  t.same((await waiting).leaves, [leaf]);
+});
+
+t.test("the next shard is followed when it begins, and an earlier one is read to its end first", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const first = idsOf(await log.append(keyLists(3)));
+  const follower = await following(t, log);
+  t.same(await readAll(follower), first);
+  first.push(...idsOf(await log.append(keyLists(2))));
+  await log.open("2027");
+  const second = idsOf(await log.append(keyLists(2)));
+  await until(() => follower.entriesFrom(null) === 7);
+  t.same(await readAll(follower), [...first, ...second]);
+  t.same(await readAll(follower, { slug: "2026", index: 5 }), second, "behind a shard's end stands the next one's beginning");
+});
+
+t.test("a checkpoint that the policy's key has not signed is believed in nothing", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  await log.append(keyLists(5));
+  const follower = await following(t, log);
+  const file = join(log.logDir, "checkpoint");
+  const note = readFileSync(file, "utf8");
+  chmodSync(file, 0o600);
+  writeFileSync(file, note.replace("\n5\n", "\n6\n"));
+  await until(() => follower.fault?.code === "checkpoint_refused");
+  t.equal(follower.shards[0]?.tree.size, 5);
+  writeFileSync(file, note);
+  await until(() => follower.fault === null);
+});
+
+t.test("a signed tree that does not extend the one before is named, kept as evidence, and not believed", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const follower = await following(t, log);
+  await log.sign(Buffer.alloc(32, 7), 300);
+  await until(() => follower.fault?.code === "log_changed");
+  t.match(follower.fault?.message, /does not extend/);
+  t.equal(follower.shards[0]?.tree.size, 300);
+  t.equal((await readAll(follower)).length, 300, "what was proven is still given");
+  const evidence = readFileSync(join(log.stateDir, "2026.changed"), "utf8");
+  t.equal(evidence.match(/^— /gm)?.length, 2, "both notes, each with its signature");
+});
+
+t.test("a log that has become shorter is found by the next life, too", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  await log.append(keyLists(300));
+  const before = readFileSync(join(log.logDir, "checkpoint"));
+  await log.append(keyLists(10));
+  const first = await following(t, log);
+  t.equal(first.shards[0]?.tree.size, 310);
+  await first[Symbol.asyncDispose]();
+  chmodSync(join(log.logDir, "checkpoint"), 0o600);
+  writeFileSync(join(log.logDir, "checkpoint"), before);
+  const second = await following(t, log);
+  t.match(second.fault, { code: "log_changed", message: /shorter/ });
+  t.ok(existsSync(join(log.stateDir, "2026.changed")));
+});
+
+t.test("entries that were rewritten on the disk are given to nobody", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(70_000));
+  const follower = await following(t, log);
+  const bundle = join(log.logDir, tilePath({ level: "entries", index: 3, width: 256 }));
+  const bytes = readFileSync(bundle);
+  bytes.write("usr-9", bytes.indexOf("usr-1"));
+  chmodSync(bundle, 0o600);
+  writeFileSync(bundle, bytes);
+  await t.rejects(follower.read({ slug: "2026", index: 800 }), { code: "log_damaged", index: 768 });
+  // The tile rewritten to fit: then the tile above it tells.
+  const tile = join(log.logDir, tilePath({ level: 0, index: 3, width: 256 }));
+  const hashes = readFileSync(tile);
+  hashLeaf(bytes.subarray(2, 2 + bytes.readUInt16BE(0))).copy(hashes);
+  chmodSync(tile, 0o600);
+  writeFileSync(tile, hashes);
+  const later = await following(t, log);
+  await t.rejects(later.read({ slug: "2026", index: 800 }), { code: "log_damaged", index: 768, message: /believed root/ });
+  t.equal((await follower.read({ slug: "2026", index: 69_990 }))?.leaves.length, 10, "others are still given");
+});
+
+t.test("a shard that a restore cut short is read as far as it goes, and the one that follows it in full", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const kept = idsOf(await log.append(keyLists(10)));
+  const old = readFileSync(join(log.logDir, "checkpoint"));
+  await log.append(keyLists(10));
+  const follower = await following(t, log);
+  t.equal(follower.entriesFrom(null), 20);
+  chmodSync(join(log.logDir, "checkpoint"), 0o600);
+  writeFileSync(join(log.logDir, "checkpoint"), old);
+  await until(() => follower.fault?.code === "log_changed");
+  await log.open("2026-2");
+  const after = idsOf(await log.append(keyLists(2)));
+  await until(() => follower.entriesFrom(null) === 12);
+  t.same(await readAll(follower), [...kept, ...after]);
+  t.same(await readAll(follower, { slug: "2026", index: 20 }), after, "a receiver that had got what was lost goes on behind it");
+  t.match(follower.fault, { code: "log_changed" }, "that it happened stays known");
+});
