@@ -10,13 +10,13 @@ const SinkName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$" });
 export const EXPORT_FORMATS = ["leaf", "ocsf", "cef", "leef"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** One line an event in a folder: `<sink>.jsonl`, and older files named by their first event. */
+/** A line for each event, in files `<sink>-<shard>-<index>.log` named by the first event that they hold. */
 const FileTarget = Type.Object(
   {
     kind: Type.Literal("file"),
     /** It must exist and be rt-audit-out's. */
     folder: Path,
-    /** A file that has reached this size is closed and the next one begun. @default 64 MiB */
+    /** A file that has reached this size is closed and the next one begun. Old ones are the receiver's to remove. @default 64 MiB */
     rotateBytes: Type.Integer({ minimum: 65_536, maximum: 1_099_511_627_776, default: 67_108_864 }),
   },
   closed,

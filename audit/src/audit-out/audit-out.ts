@@ -7,17 +7,28 @@ import { Indexer } from "./search/indexer.ts";
 import { listenOnSocket } from "./search/listen.ts";
 import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
+import { CursorFile } from "./sinks/cursor-file.ts";
+import { receiverOf } from "./sinks/open-sink.ts";
+import { Sink } from "./sinks/sink.ts";
 
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  stack.use(new Reporter(config.auditSocket, log));
+  const reporter = stack.use(new Reporter(config.auditSocket, log));
   const follower = stack.use(new LogFollower(config, log));
   const index = stack.use(
     new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),
   );
   const indexer = stack.use(new Indexer(index, follower, config.stateDir, log));
-  const app = buildSearchApp({ index, indexer, follower, log, statusOfParts: () => ({}) });
+  const sinks: Sink[] = [];
+  for (const sink of config.sinks) {
+    const { name } = sink;
+    const cursor = new CursorFile(config.stateDir, `sink-${name}`);
+    const { retryMs } = config;
+    sinks.push(stack.use(await Sink.start({ ...(await receiverOf(sink)), name, cursor, follower, reporter, log, retryMs })));
+  }
+  const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status) });
+  const app = buildSearchApp({ index, indexer, follower, log, statusOfParts });
   stack.defer(() => app.close());
   await listenOnSocket(app, config.searchSocket);
   // Last: a log that was never read may take minutes, and searches say meanwhile how far it is.

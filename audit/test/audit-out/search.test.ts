@@ -31,7 +31,13 @@ class Search {
     this.follower = new LogFollower(log.options, silent);
     this.index = new SearchIndex(log.stateDir, (reason) => this.rebuilds.push(reason));
     this.indexer = new Indexer(this.index, this.follower, log.stateDir, silent);
-    this.app = buildSearchApp({ index: this.index, indexer: this.indexer, follower: this.follower, log: silent, statusOfParts: () => ({}) });
+    this.app = buildSearchApp({
+      index: this.index,
+      indexer: this.indexer,
+      follower: this.follower,
+      log: silent,
+      statusOfParts: () => ({}),
+    });
     t.teardown(() => this.close());
   }
 
