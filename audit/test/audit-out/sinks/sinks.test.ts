@@ -125,6 +125,16 @@ t.test("a folder that can't be written loses nothing, is told of once, and its r
   t.equal(facts.length, 2);
 });
 
+t.test("a file that was removed while it was written is noticed, and what went with it comes again", async (t) => {
+  const exporting = await Exporting.of(t, toFile);
+  const { log, root } = exporting;
+  await log.append(keyLists(10));
+  await until(() => filesOf(root).length === 1 && indicesOf(root).length === 10);
+  rmSync(join(root, "out", filesOf(root)[0]!));
+  await exporting.done();
+  t.same(indicesOf(root), upTo(10));
+});
+
 t.test("a cursor that is none stops the start: nobody is flooded unasked", async (t) => {
   const exporting = await Exporting.of(t, toFile);
   await exporting.stop();

@@ -1,6 +1,6 @@
 /** A line for each event in files of a folder, synced before they count; whoever collects them removes the old ones. */
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder } from "../../../log/durable-file.ts";
 import type { ExportedEvent } from "../../formats/exported-event.ts";
@@ -18,11 +18,13 @@ export type FileReceiverOptions = {
   lineOf: (event: ExportedEvent) => string;
 };
 
+type OpenFile = { path: string; handle: FileHandle; bytes: number };
+
 export class FileReceiver implements Receiver {
   readonly #options: FileReceiverOptions;
-  #file: { handle: FileHandle; bytes: number } | null;
+  #file: OpenFile | null;
 
-  private constructor(options: FileReceiverOptions, file: { handle: FileHandle; bytes: number } | null) {
+  private constructor(options: FileReceiverOptions, file: OpenFile | null) {
     this.#options = options;
     this.#file = file;
   }
@@ -34,7 +36,7 @@ export class FileReceiver implements Receiver {
       if (newest === null) return new FileReceiver(options, null);
       const handle = await open(newest, constants.O_RDWR);
       const bytes = await cutHalfLine(handle);
-      return new FileReceiver(options, { handle, bytes });
+      return new FileReceiver(options, { path: newest, handle, bytes });
     } catch (error) {
       throw new ReceiverError("unwritable", messageOf(error), { cause: error });
     }
@@ -57,7 +59,7 @@ export class FileReceiver implements Receiver {
 
   async confirm(): Promise<void> {
     try {
-      await this.#file?.handle.sync();
+      if (this.#file !== null) await syncInPlace(this.#file);
     } catch (error) {
       throw new ReceiverError("unwritable", messageOf(error), { cause: error });
     }
@@ -68,24 +70,30 @@ export class FileReceiver implements Receiver {
     this.#file = null;
   }
 
-  async #begin({ origin, index }: ExportedEvent): Promise<{ handle: FileHandle; bytes: number }> {
+  async #begin({ origin, index }: ExportedEvent): Promise<OpenFile> {
     const { folder, name } = this.#options;
     const shard = origin.slice(origin.lastIndexOf("/") + 1);
     const path = join(folder, `${name}-${shard}-${String(index).padStart(INDEX_DIGITS, "0")}.log`);
     const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o640);
     await syncFolder(folder);
-    return { handle, bytes: await cutHalfLine(handle) };
+    return { path, handle, bytes: await cutHalfLine(handle) };
   }
 
   async #close(): Promise<void> {
     const file = this.#file;
     this.#file = null;
     try {
-      await file?.handle.sync();
+      if (file !== null) await syncInPlace(file);
     } finally {
       await file?.handle.close();
     }
   }
+}
+
+/** What is written to a file that has lost its name is lost: it must still stand where its receiver looks for it. */
+async function syncInPlace({ path, handle }: OpenFile): Promise<void> {
+  await handle.sync();
+  if ((await stat(path)).ino !== (await handle.stat()).ino) throw new Error(`${path} is another file now`);
 }
 
 async function newestFile({ folder, name }: FileReceiverOptions): Promise<string | null> {

@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import t, { type Test } from "tap";
+import { connectProducer } from "../../src/producer/producer.ts";
+import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { until } from "./helper.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/audit-out/main.ts");
+const isRoot = process.getuid?.() === 0;
+const notRoot = isRoot ? false : "the configuration must be root's";
+
+class Out {
+  readonly root: string;
+  readonly auditd: AuditdFixture;
+  readonly configFile: string;
+  readonly config: Partial<AuditOutConfig>;
+  #child: ChildProcess | null = null;
+  output = "";
+
+  constructor(root: string) {
+    this.root = root;
+    const producers = ["coordinator-gate", "audit-out"].map((name) => ({
+      ...{ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null },
+    }));
+    this.auditd = new AuditdFixture(root, { producers });
+    for (const folder of ["state", "siem", "search"]) mkdirSync(join(root, folder), { mode: 0o750 });
+    this.configFile = join(root, "audit-out.json");
+    this.config = {
+      ...{ auditDir: this.auditd.config.auditDir, policyFile: this.auditd.config.policyFile, stateDir: join(root, "state") },
+      ...{ auditSocket: join(root, "run/audit-out.sock"), searchSocket: join(root, "search/search.sock") },
+      sinks: [{ name: "siem", format: "leaf", target: { kind: "file", folder: join(root, "siem"), rotateBytes: 1_000_000 } }],
+      ...{ pollMs: 20, retryMs: 50 },
+    };
+    writeFileSync(this.configFile, JSON.stringify(this.config), { mode: 0o440 });
+  }
+
+  async start(): Promise<void> {
+    this.#child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    this.output = "";
+    for (const stream of [this.#child.stdout!, this.#child.stderr!])
+      stream.on("data", (chunk: Buffer) => {
+        this.output += chunk.toString("utf8");
+      });
+    await until(() => this.output.includes('"msg":"listening"') || this.#child?.exitCode !== null);
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, "exit");
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const sent = request({ socketPath: this.config.searchSocket!, path });
+    sent.end();
+    const [response] = await once(sent, "response");
+    let body = "";
+    for await (const chunk of response) body += String(chunk);
+    return JSON.parse(body) as T;
+  }
+
+  exportedIds(): string[] {
+    const files = readdirSync(join(this.root, "siem")).sort();
+    const text = files.map((file) => readFileSync(join(this.root, "siem", file), "utf8")).join("");
+    // The last line may be on its way, and what a kill left unconfirmed comes again.
+    const ids = text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).leaf.id);
+    return [...new Set(ids)];
+  }
+}
+
+async function running(t: Test): Promise<Out> {
+  const out = new Out(temporaryFolder(t));
+  t.teardown(() => out.auditd.stop("SIGKILL"));
+  t.teardown(() => out.stop("SIGKILL"));
+  out.auditd.init();
+  await out.auditd.start();
+  await out.start();
+  return out;
+}
+
+async function write(out: Out, count: number): Promise<void> {
+  await using producer = await connectProducer({ socketPath: out.auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });
+  const refs = await Promise.all(Array.from({ length: count }, () => producer.fact(keyList())));
+  await producer.covered(refs.at(-1)!.index);
+}
+
+const idsOf = async (out: Out): Promise<string[]> => (await readLeaves(out.auditd.logDir)).map(({ id }) => id);
+
+/** All of the log, as far as it is signed now, has arrived in order. */
+async function exported(out: Out): Promise<string[]> {
+  const ids = await idsOf(out);
+  await until(() => ids.every((id, at) => out.exportedIds()[at] === id), 20_000);
+  return ids;
+}
+
+t.test(
+  "what auditd writes is exported and found, also by a life after kill -9, and reading changes nothing",
+  { skip: notRoot },
+  async (t) => {
+    const out = await running(t);
+    await write(out, 500);
+    await exported(out);
+    await out.stop("SIGKILL");
+    await write(out, 300);
+    await out.start();
+    const ids = await exported(out);
+    const { events } = await out.get<{ events: { index: number }[] }>("/events?type=key.list&order=oldest&limit=1000");
+    t.equal(events.length, 800);
+    const { event } = await out.get<{ event: { id: string } }>(`/events/${events[700]!.index}`);
+    t.equal(event.id, ids[events[700]!.index]);
+    t.equal(statSync(out.config.searchSocket!).mode & 0o777, 0o660);
+    t.notMatch(out.output, /"level":(?:50|60)/);
+  },
+);
+
+t.test("without auditd everything can still be read, and nothing of it is lost on the way out", { skip: notRoot }, async (t) => {
+  const out = await running(t);
+  await write(out, 50);
+  await exported(out);
+  await out.stop("SIGTERM");
+  await write(out, 50);
+  await out.auditd.stop("SIGKILL");
+  await out.start();
+  await exported(out);
+  t.equal((await out.get<{ events: unknown[] }>("/events?type=key.list&limit=1000")).events.length, 100);
+});
+
+t.test("a receiver that failed and one that takes entries again are told of in the log", { skip: notRoot }, async (t) => {
+  const out = await running(t);
+  await exported(out);
+  rmSync(join(out.root, "siem"), { recursive: true });
+  await write(out, 10);
+  const sinkEvents = async (): Promise<unknown[]> =>
+    (await readLeaves(out.auditd.logDir))
+      .filter(({ type }) => type === "audit.sink")
+      .map(({ prod, detail }) => [prod, detail?.["state"]]);
+  await until(async () => (await sinkEvents()).length === 1);
+  mkdirSync(join(out.root, "siem"));
+  await until(async () => (await sinkEvents()).length === 2);
+  t.same(await sinkEvents(), [
+    ["audit-out", "failing"],
+    ["audit-out", "recovered"],
+  ]);
+  const { sinks } = await out.get<{ sinks: { name: string; state: string }[] }>("/status");
+  t.match(sinks, [{ name: "siem", state: "running", error: null }]);
+});
+
+t.test("the index is made anew on demand, by the running process", { skip: notRoot }, async (t) => {
+  const out = await running(t);
+  await write(out, 20);
+  await until(async () => (await out.get<{ events: unknown[] }>("/events?type=key.list")).events.length === 20);
+  const { status } = spawnSync(process.execPath, [MAIN, "index", "rebuild", "--config", out.configFile]);
+  t.equal(status, 0);
+  await until(() => out.output.includes("made anew"));
+  await until(async () => (await out.get<{ events: unknown[] }>("/events?type=key.list")).events.length === 20);
+});
+
+t.test(
+  "a configuration that somebody else could write, or that names what is unknown, starts nothing",
+  { skip: notRoot },
+  async (t) => {
+    const out = new Out(temporaryFolder(t));
+    const run = () => spawnSync(process.execPath, [MAIN, "--config", out.configFile], { encoding: "utf8" });
+    chmodSync(out.configFile, 0o464);
+    t.match(run(), { status: 1, stderr: /ConfigError: .*must be root's/ });
+    chmodSync(out.configFile, 0o640);
+    for (const [changes, message] of [
+      [{ sinks: [{ ...out.config.sinks![0], format: "xml" }] }, /\/sinks\/0\/format/],
+      [{ sinks: [out.config.sinks![0], out.config.sinks![0]] }, /two have one name/],
+      [{ webhook: "http://example" }, /webhook/],
+    ] as const) {
+      writeFileSync(out.configFile, JSON.stringify({ ...out.config, ...changes }));
+      t.match(run(), { status: 1, stderr: message });
+    }
+  },
+);
