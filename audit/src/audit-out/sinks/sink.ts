@@ -81,18 +81,19 @@ export class Sink implements AsyncDisposable {
     const { signal } = this.#stop;
     let retryMs = this.#options.retryMs;
     while (!signal.aborted) {
-      const before = this.#cursor;
       try {
         // Nothing is opened for nothing: a receiver that is away is no failure while there is nothing to bring.
         await this.#options.follower.next(this.#cursor, signal);
         await using receiver = await this.#options.open(signal);
+        retryMs = this.#options.retryMs;
         await this.#feed(receiver);
       } catch (error) {
         if (signal.aborted) return;
         this.#failed(error);
       }
-      retryMs = this.#cursor === before ? Math.min(2 * retryMs, LAST_RETRY_MS) : this.#options.retryMs;
-      await pause(this.#error === null ? 0 : retryMs / 2, undefined, { signal }).catch(() => {});
+      if (this.#error === null) continue;
+      await pause(retryMs, undefined, { signal }).catch(() => {});
+      retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
     }
   }
 

@@ -1,0 +1,201 @@
+/**
+ * A receiver of the log that is down, and then killed over and over in the middle of what it reads, ends with the same set of entries as the log. The receiver
+ * is rsyslog over TLS; entries keep coming at one rate all the while.
+ *
+ * `npm run prove -- audit-export [MINUTES_DOWN [EVENTS_PER_S [KILLS]]]`; 30 minutes, 1,000 events/s and 10 kills unless said otherwise. Needs root and rsyslogd
+ * with its OpenSSL driver.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
+import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
+import { issueCertificates } from "./audit/certificates.ts";
+import { RECEIVER_NAME, RsyslogReceiver, SENDER_NAME } from "./audit/rsyslog-receiver.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const AUDIT_OUT = fileURLToPath(import.meta.resolve("@resontech/audit/audit-out"));
+const TICK_MS = 50;
+const CATCH_UP_LIMIT_MS = 30 * 60_000;
+
+type OutStatus = { shards: { size: number }[]; sinks: { lag: number; state: string; error: string | null }[] };
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const [minutes = 30, eventsPerS = 1_000, kills = 10] = args.map(Number);
+  const root = temporaryRoot();
+  const children: ChildProcess[] = [];
+  let receiver: RsyslogReceiver | null = null;
+  try {
+    const { caFile, issued } = issueCertificates(root, [RECEIVER_NAME, SENDER_NAME] as const);
+    chmodSync(issued[SENDER_NAME].keyFile, 0o400);
+    receiver = new RsyslogReceiver(root, await freePort(), { caFile, ...issued[RECEIVER_NAME] });
+
+    const auditd = makeAuditdConfig(root);
+    auditd.producers.push({ name: "audit-out", family: "audit-out", socket: join(root, "run/out.sock"), gid: null });
+    children.push(await startAuditd(root, auditd));
+    for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { mode: 0o700 });
+    const config: Partial<AuditOutConfig> = {
+      ...{ auditDir: auditd.auditDir, policyFile: auditd.policyFile, stateDir: join(root, "state") },
+      ...{ auditSocket: join(root, "run/out.sock"), searchSocket: join(root, "search/search.sock") },
+      sinks: [
+        {
+          ...{ name: "siem", format: "ocsf" },
+          target: {
+            ...{ kind: "syslog", host: "127.0.0.1", port: receiver.port, serverName: RECEIVER_NAME, caFile },
+            ...{ client: issued[SENDER_NAME], facility: 13, enterpriseNumber: 32_473, confirmMs: 5_000 },
+          },
+        },
+      ],
+    };
+    writeFileSync(join(root, "audit-out.json"), JSON.stringify(config), { mode: 0o440 });
+    const producer = await connectProducer({ socketPath: auditd.producers[0]!.socket, boot: crypto.randomUUID() });
+    const out = spawn(process.execPath, [AUDIT_OUT, "--config", join(root, "audit-out.json")], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    children.push(out);
+
+    const load = new Load(producer, eventsPerS);
+    progress(`the receiver is down for ${minutes} min at ${eventsPerS} events/s`);
+    for (const until = Date.now() + minutes * 60_000; Date.now() < until; await pause(Math.min(10_000, until - Date.now())))
+      progress(`${load.acknowledged} events acknowledged; audit-out has ${rssMiB(out)} MiB`);
+    const backlog = await statusOf(config);
+
+    await receiver.start();
+    const startedAt = performance.now();
+    for (let kill = 0; kill < kills; kill += 1) {
+      const before = receiver.bytes;
+      while (receiver.bytes === before) await pause(5);
+      await pause(Math.random() * 400);
+      await receiver.end("SIGKILL");
+      await pause(200);
+      await receiver.start();
+      progress(`killed ${kill + 1} times; its file has ${receiver.bytes} bytes`);
+    }
+    const acknowledged = await load.end();
+    progress(`${acknowledged.size} events are in the log; the receiver is let catch up`);
+    let status = await statusOf(config);
+    for (const limit = Date.now() + CATCH_UP_LIMIT_MS; status.sinks[0]!.lag > 0 && Date.now() < limit; await pause(250))
+      status = await statusOf(config);
+    const caughtUpS = (performance.now() - startedAt) / 1_000;
+    const memory = rssMiB(out);
+    await producer.close();
+
+    const seen = new Map<number, string>();
+    let lines = 0;
+    let jumpsAhead = 0;
+    let previous = -1;
+    for await (const { index, leafHash } of receiver.lines()) {
+      lines += 1;
+      seen.set(index, leafHash);
+      // A connection begins at or before what came last, and goes on entry by entry.
+      if (index > previous + 1) jumpsAhead += 1;
+      previous = index;
+    }
+    const missing = [...acknowledged].filter(([index, leafHash]) => seen.get(index) !== leafHash).length;
+    const size = status.shards.at(-1)!.size;
+    const gaps = size - seen.size;
+    return {
+      ok: missing === 0 && gaps === 0 && jumpsAhead === 0 && status.sinks[0]!.lag === 0,
+      figures: {
+        ...{ minutes_down: minutes, events_per_s: eventsPerS, kills },
+        ...{
+          events_acknowledged: acknowledged.size,
+          entries_in_log: size,
+          backlog_entries: backlog.sinks[0]?.lag,
+          backlog_state: backlog.sinks[0]?.state,
+        },
+        ...{ missing, gaps_in_indices: gaps, entries_out_of_order_in_a_connection: jumpsAhead },
+        ...{ lines_received: lines, repeated_percent: Number(((lines / seen.size - 1) * 100).toFixed(1)) },
+        ...{
+          caught_up_s: Number(caughtUpS.toFixed(1)),
+          entries_per_s_while_catching_up: Math.round(lines / caughtUpS),
+          audit_out_rss_mib: memory,
+        },
+      },
+    };
+  } finally {
+    await receiver?.end("SIGKILL");
+    for (const child of children.reverse()) await ended(child);
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** Events at one rate, until it ends. */
+class Load {
+  readonly #producer: AuditProducer;
+  readonly #stop = new AbortController();
+  readonly #leaves = new Map<number, string>();
+  readonly #running: Promise<void>;
+
+  constructor(producer: AuditProducer, eventsPerS: number) {
+    this.#producer = producer;
+    this.#running = this.#run(eventsPerS);
+  }
+
+  get acknowledged(): number {
+    return this.#leaves.size;
+  }
+
+  /** Index and leaf hash of every event that the log acknowledged. */
+  async end(): Promise<ReadonlyMap<number, string>> {
+    this.#stop.abort();
+    await this.#running;
+    const last = Math.max(...[...this.#leaves.keys()].slice(-1_000));
+    await this.#producer.covered(last);
+    return this.#leaves;
+  }
+
+  async #run(eventsPerS: number): Promise<void> {
+    const from = performance.now();
+    for (let sent = 0; !this.#stop.signal.aborted; await pause(TICK_MS)) {
+      const due = Math.floor(((performance.now() - from) / 1_000) * eventsPerS) - sent;
+      sent += due;
+      const refs = await Promise.all(Array.from({ length: due }, () => this.#producer.fact(keyList())));
+      for (const { index, leafHash } of refs) this.#leaves.set(index, leafHash);
+    }
+  }
+}
+
+function keyList(): Parameters<AuditProducer["fact"]>[0] {
+  return {
+    type: "key.list",
+    op: crypto.randomUUID(),
+    actor: { sub: "usr-1", kind: "user" },
+    object: { kind: "user", id: "usr-1" },
+  };
+}
+
+async function statusOf({ searchSocket }: Partial<AuditOutConfig>): Promise<OutStatus> {
+  const sent = request({ socketPath: searchSocket!, path: "/status" });
+  sent.end();
+  const [response] = await once(sent, "response");
+  let body = "";
+  for await (const chunk of response) body += String(chunk);
+  return JSON.parse(body) as OutStatus;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function rssMiB({ pid }: ChildProcess): number {
+  const [, kib = "0"] = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kib) / 1_024);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill("SIGTERM");
+  await once(child, "exit");
+}
