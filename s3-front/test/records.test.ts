@@ -112,7 +112,10 @@ t.test("whoever asks for the coordinator's own calls is refused, and the refusal
   const ivan = await front.addUser();
   const { length } = await front.leaves();
   const transport = front.transportOf(ivan.keys);
-  await t.rejects(transport.send({ method: "PATCH", path: ["create-user"], body: "<Account/>" }), { name: "S3ResponseError", status: 403 });
+  await t.rejects(transport.send({ method: "PATCH", path: ["create-user"], body: "<Account/>" }), {
+    name: "S3ResponseError",
+    status: 403,
+  });
   t.match(await since(length), [{ type: "auth.refused", actor: { sub: ivan.userId }, detail: { reason: "AccessDenied" } }]);
 });
 

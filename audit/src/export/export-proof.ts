@@ -5,6 +5,7 @@ import { parseCheckpoint } from "../log/checkpoint.ts";
 import { LeafReader } from "../log/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
 import { TileProofs } from "../log/tile-proofs.ts";
+import { tlogProof } from "../log/tlog-proof.ts";
 
 /**
  * @returns the text of a `.tlog-proof` under the newest witnessed checkpoint that covers the entry, else under the newest of all
@@ -16,8 +17,7 @@ export async function exportProof(logDir: string, index: number): Promise<string
   const reader = new LogReader(logDir);
   const leaf = await new LeafReader(reader).read(index, size);
   const hashes = await new TileProofs(reader, size).inclusion(index);
-  const lines = ["c2sp.org/tlog-proof@v1", `extra ${leaf.toString("base64")}`, `index ${index}`];
-  return `${[...lines, ...hashes.map((hash) => hash.toString("base64"))].join("\n")}\n\n${note}`;
+  return tlogProof(leaf, index, hashes, note);
 }
 
 async function coveringCheckpoint(logDir: string, index: number): Promise<{ note: string; size: number }> {

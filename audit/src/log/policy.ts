@@ -13,6 +13,7 @@ export type Policy = {
   needsWitness: boolean;
 };
 
+const ECDSA_TYPE = 0x02;
 const MAX_BYTES = 262_144;
 const MAX_OF_A_KIND = 32;
 const THRESHOLD = /^[1-9][0-9]?$/;
@@ -83,6 +84,8 @@ class PolicyReader {
 
   #log(words: string[]): void {
     if (words.length < 1 || words.length > 2) throw new PolicyError("a log line is `log <vkey> [<url>]`");
+    // An ECDSA key may stand beside the others, never instead: nothing is asked of it.
+    if (isEcdsaKey(words[0]!)) return;
     const key = parseVerifierKey(utf8(words[0]!));
     this.#refuseKeyTwice(this.#logs, key, "log");
     this.#logs.push(key);
@@ -136,6 +139,12 @@ class PolicyReader {
     if (known.length === MAX_OF_A_KIND) throw new PolicyError(`there are too many ${kind} lines`);
     if (known.some((other) => other.publicKey.equals(publicKey))) throw new PolicyError("the same key stands twice");
   }
+}
+
+/** Its id is not by its name and type (signed-note, type 0x02), so it is told by its type alone. */
+function isEcdsaKey(word: string): boolean {
+  const [, , encoded = ""] = word.split("+");
+  return Buffer.from(encoded, "base64")[0] === ECDSA_TYPE;
 }
 
 /** Key names are text: signed-note wants UTF-8. */

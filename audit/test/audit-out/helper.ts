@@ -12,7 +12,8 @@ import { leafText } from "../../src/event/leaf.ts";
 import { replaceFile } from "../../src/log/durable-file.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/shards.ts";
-import { type NoteSigner, noteSigner, signCheckpoint, verifierKey } from "../../src/log/signed-note.ts";
+import { signCheckpoint } from "../../src/log/checkpoint.ts";
+import { KEY_TYPE, type NoteSigner, noteSigner, verifierKey } from "../../src/log/note-key.ts";
 import { TreeWriter } from "../../src/log/tree-writer.ts";
 import { hasRoom } from "../helper.ts";
 
@@ -24,7 +25,7 @@ export class WrittenLog {
   readonly auditDir: string;
   readonly policyFile: string;
   readonly stateDir: string;
-  readonly #signers: Map<string, NoteSigner>;
+  readonly #signers: Map<string, NoteSigner[]>;
   #writer!: TreeWriter;
   #slug = "";
   #pseq = 0;
@@ -60,8 +61,12 @@ export class WrittenLog {
   async open(slug: string): Promise<this> {
     this.#slug = slug;
     mkdirSync(this.logDir);
-    if (!this.#signers.has(slug)) this.#signers.set(slug, noteSigner(this.origin, generateKeyPairSync("ed25519").privateKey));
-    const lines = [...this.#signers.values()].map((signer) => `log ${verifierKey(signer)}\n`);
+    if (!this.#signers.has(slug))
+      this.#signers.set(slug, [
+        noteSigner(this.origin, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey),
+        noteSigner(this.origin, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey),
+      ]);
+    const lines = [...this.#signers.values()].flat().map((signer) => `log ${verifierKey(signer)}\n`);
     writeFileSync(this.policyFile, `${lines.join("")}quorum none\n`);
     this.#writer = await TreeWriter.open(this.logDir, 0, hasRoom);
     await this.sign();

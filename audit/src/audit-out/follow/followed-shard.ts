@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LogDamagedError } from "../../log/log-reader.ts";
-import type { LogKey } from "./log-keys.ts";
+import type { NoteKey } from "../../log/note-key.ts";
 import { CheckpointRefused, openCheckpoint } from "./open-checkpoint.ts";
 import { keepEvidence, readSeen, writeSeen } from "./seen-file.ts";
 import { LogChangedError, VerifiedTree } from "./verified-tree.ts";
@@ -39,7 +39,7 @@ export class FollowedShard {
    * @returns whether there is more to read
    * @throws CheckpointRefused, LogChangedError, LogDamagedError
    */
-  async refresh(keys: readonly LogKey[], signal: AbortSignal): Promise<boolean> {
+  async refresh(keys: readonly NoteKey[], signal: AbortSignal): Promise<boolean> {
     const before = this.#isResumed ? this.#tree.size : 0;
     if (!this.#isResumed) {
       const seen = await readSeen(this.#stateDir, this.slug, this.origin, keys);
@@ -57,7 +57,7 @@ export class FollowedShard {
    * Begins again with what the folder holds now: a restore cut this shard short, and another one follows it. What was seen of it before stays
    * on record, and so does the fault.
    */
-  async startOver(keys: readonly LogKey[], signal: AbortSignal): Promise<void> {
+  async startOver(keys: readonly NoteKey[], signal: AbortSignal): Promise<void> {
     const tree = VerifiedTree.empty(this.logDir, this.origin);
     await tree.extendTo(openCheckpoint(await readFile(join(this.logDir, "checkpoint")), this.origin, keys), signal);
     this.#tree = tree;
@@ -67,8 +67,9 @@ export class FollowedShard {
   /** @returns whether this is another fault than the one that it had */
   async fail(error: unknown): Promise<boolean> {
     const before = this.fault;
-    this.fault = faultOf(error);
+    // Whoever hears of the fault finds the evidence.
     if (error instanceof LogChangedError) await keepEvidence(this.#stateDir, this.slug, error.believed, error.found);
+    this.fault = faultOf(error);
     return before?.code !== this.fault.code || before.message !== this.fault.message;
   }
 }

@@ -4,7 +4,8 @@ import type { Logger } from "pino";
 import { currentSlug, shardFolder } from "../../log/shards.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
-import { type LogKey, logKeysOf } from "./log-keys.ts";
+import type { NoteKey } from "../../log/note-key.ts";
+import { parsePolicy } from "../../log/policy.ts";
 import { type Checkpoint, CheckpointRefused, openCheckpoint } from "./open-checkpoint.ts";
 import { compareSlugs, isSlug, type Position } from "./position.ts";
 
@@ -25,7 +26,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #shards: FollowedShard[] = [];
-  #policy: { text: string; keys: LogKey[] } | null = null;
+  #policy: { text: string; keys: NoteKey[] } | null = null;
   #fault: LogFault | null = null;
   #grown = Promise.withResolvers<void>();
   #polling: Promise<void> = Promise.resolve();
@@ -120,7 +121,7 @@ export class LogFollower implements AsyncDisposable {
     }
   }
 
-  async #findShards(current: string, keys: readonly LogKey[]): Promise<void> {
+  async #findShards(current: string, keys: readonly NoteKey[]): Promise<void> {
     const { auditDir, stateDir } = this.#options;
     const names = (await readdir(auditDir)).filter((name) => isSlug(name) && compareSlugs(name, current) <= 0);
     for (const slug of names.sort(compareSlugs)) {
@@ -133,7 +134,7 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /** One shard that can't be believed keeps nobody from reading the others. */
-  async #refresh(shard: FollowedShard, keys: readonly LogKey[]): Promise<boolean> {
+  async #refresh(shard: FollowedShard, keys: readonly NoteKey[]): Promise<boolean> {
     const { signal } = this.#stop;
     const isLast = shard === this.#shards.at(-1);
     try {
@@ -157,9 +158,9 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /** The policy is read again each time: it grows by a shard's keys once a year, and by witnesses now and then. */
-  async #keys(): Promise<LogKey[]> {
-    const text = await readFile(this.#options.policyFile, "utf8");
-    if (this.#policy?.text !== text) this.#policy = { text, keys: logKeysOf(text) };
+  async #keys(): Promise<NoteKey[]> {
+    const text = await readFile(this.#options.policyFile, "latin1");
+    if (this.#policy?.text !== text) this.#policy = { text, keys: [...parsePolicy(Buffer.from(text, "latin1")).logs] };
     return this.#policy.keys;
   }
 

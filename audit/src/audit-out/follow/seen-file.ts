@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../../log/durable-file.ts";
 import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
-import type { LogKey } from "./log-keys.ts";
+import type { NoteKey } from "../../log/note-key.ts";
 
 export async function readSeen(
   stateDir: string,
   slug: string,
   origin: string,
-  keys: readonly LogKey[],
+  keys: readonly NoteKey[],
 ): Promise<Checkpoint | null> {
   let note: Buffer;
   try {

@@ -5,8 +5,8 @@ import { LogDamagedError } from "../../log/log-reader.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import type { Checkpoint } from "../follow/open-checkpoint.ts";
-import { rootOfPath } from "./inclusion.ts";
-import { tlogProof } from "./tlog-proof.ts";
+import { isIncluded } from "../../log/proof-check.ts";
+import { tlogProof } from "../../log/tlog-proof.ts";
 
 export type ProvenEvent = { leaf: Buffer; leafHash: Buffer; proof: string };
 
@@ -28,8 +28,7 @@ export async function proveEvent(
     if (index >= size || size > newest.size) continue;
     const path = await tree.auditPath(index, size);
     // A checkpoint that contradicts the tree is no proof of anything.
-    if (rootOfPath(leafHash, index, size, path)?.equals(root) === true)
-      return { leaf, leafHash, proof: tlogProof(leaf, index, path, note) };
+    if (isIncluded(index, leafHash, size, root, path)) return { leaf, leafHash, proof: tlogProof(leaf, index, path, note) };
   }
   throw new LogDamagedError(index, "no checkpoint bears the entry out");
 }

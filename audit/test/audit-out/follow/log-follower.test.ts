@@ -98,7 +98,7 @@ t.test("a signed tree that does not extend the one before is named, kept as evid
   t.equal(follower.shards[0]?.tree.size, 300);
   t.equal((await readAll(follower)).length, 300, "what was proven is still given");
   const evidence = readFileSync(join(log.stateDir, "2026.changed"), "utf8");
-  t.equal(evidence.match(/^— /gm)?.length, 2, "both notes, each with its signature");
+  t.equal(evidence.match(/^— /gm)?.length, 4, "both notes, each with its two signatures");
 });
 
 t.test("a log that has become shorter is found by the next life, too", async (t) => {
