@@ -232,7 +232,7 @@ leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "audi
   .description(
     "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it",
   )
-  .requiredOption("--approver <id>", "one of the two, given twice", (one: string, all: string[] = []) => [...all, one])
+  .option("--approver <id>", "one of the two, given twice", (one: string, all: string[]) => [...all, one], [])
   .action(async (options: { approver: string[] }) => {
     const [one, other, ...rest] = options.approver;
     if (one === undefined || other === undefined || rest.length > 0)
