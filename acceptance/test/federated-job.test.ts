@@ -19,6 +19,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
   t.ok(status.healthy, JSON.stringify(status.parts));
   t.same(status.parts.map((part) => part.name).sort(), [
     "agent",
+    "audit-out",
     "auditd",
     "coordinator",
     "keycloak",

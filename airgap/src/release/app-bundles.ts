@@ -13,6 +13,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
+  "app/audit-out.mjs": { source: "audit/src/audit-out/main.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },

@@ -9,6 +9,7 @@ import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
 import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
@@ -60,7 +61,9 @@ function makeFolders(context: PartContext): void {
   // The log's key is made by auditd alone: not even the supervisor sees it.
   ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
   ensureFolder(layout.data("coordinator"), ownedBy(context, "coordinator"), 0o700);
-  ensureFolder(layout.data("audit"), ownedBy(context, "auditd"), 0o750);
+  // Set-group-id: what auditd makes in it, its readers may read.
+  ensureFolder(layout.data("audit"), { uid: uidOf(context.config, "auditd"), gid: uidOf(context.config, "auditOut") }, 0o2750);
+  ensureFolder(layout.data("audit-out"), ownedBy(context, "auditOut"), 0o700);
   ensureFolder(layout.data("s3"), readBy(context, "s3"), 0o750);
   for (const folder of ["objects", "versions", "iam"]) ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
@@ -114,6 +117,7 @@ function writeProcessConfigs(context: PartContext): void {
   const give = (name: string, process: Process, value: unknown): void =>
     writeOwned(layout.processConfig(name), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
   give("auditd", "auditd", auditdConfig(context));
+  give("audit-out", "auditOut", auditOutConfig(context));
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
@@ -173,6 +177,24 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     ballastStepBytes: 64 * 1024 ** 2,
     checkpointMs: 500,
     heartbeatMs: 60_000,
+    logLevel: "info",
+  };
+}
+
+/** Receivers of the log are named in `etc/audit-sinks.json`, root's own, and nowhere else; audit-out checks what stands there. */
+function auditOutConfig({ layout }: PartContext): AuditOutConfig {
+  const file = join(layout.etc, "audit-sinks.json");
+  const receivers: Partial<AuditOutConfig> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  return {
+    sinks: receivers.sinks ?? [],
+    worm: receivers.worm ?? null,
+    auditDir: layout.data("audit"),
+    policyFile: layout.data("audit", "audit.policy"),
+    stateDir: layout.data("audit-out"),
+    auditSocket: layout.run("audit", "audit-out", "sock"),
+    searchSocket: layout.run("audit", "search", "sock"),
+    pollMs: 250,
+    retryMs: 1_000,
     logLevel: "info",
   };
 }

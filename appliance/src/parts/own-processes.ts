@@ -14,6 +14,7 @@ export const AUDIT_PRODUCERS = {
   "coordinator-gate": { family: "coordinator", user: "coordinator" },
   "coordinator-record": { family: "coordinator", user: "coordinator" },
   "s3-front": { family: "s3-front", user: "s3Front" },
+  "audit-out": { family: "audit-out", user: "auditOut" },
   appliance: { family: "appliance", user: "root" },
 } as const satisfies Record<string, { family: string; user: PartUser }>;
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
@@ -41,6 +42,24 @@ export function auditdPart(context: PartContext): Part {
     },
     isHealthy: async () =>
       (await Promise.all(PRODUCER_NAMES.map((producer) => hangsUp(layout.run("audit", producer, "sock"))))).every(Boolean),
+  });
+}
+
+/** Reads the log and hands it on; nothing waits for it but searches. */
+export function auditOutPart(context: PartContext): Part {
+  const { config, layout, release } = context;
+  return processPart(context, {
+    name: "audit-out",
+    after: ["auditd"],
+    user: "auditOut",
+    program: layout.release("bin", "node"),
+    args: [layout.release("app", "audit-out.mjs"), "--config", layout.processConfig("audit-out")],
+    port: null,
+    version: release.version,
+    prepare: async () =>
+      makeSocketFolder(layout.run("audit", "search"), { uid: uidOf(config, "auditOut"), gid: uidOf(config, "coordinator") }),
+    isHealthy: async () => await hangsUp(layout.run("audit", "search", "sock")),
+    oomScore: 0,
   });
 }
 

@@ -2,6 +2,7 @@
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { Logger } from "pino";
 import { LogFollower } from "./follow/log-follower.ts";
+import { seenTrees } from "./follow/seen-file.ts";
 import { Reporter } from "./reporter.ts";
 import { Indexer } from "./search/indexer.ts";
 import { listenOnSocket } from "./search/listen.ts";
@@ -14,7 +15,7 @@ import { Sink } from "./sinks/sink.ts";
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const reporter = stack.use(new Reporter(config.auditSocket, log));
+  const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(config.stateDir), log));
   const follower = stack.use(new LogFollower(config, log));
   const index = stack.use(
     new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),

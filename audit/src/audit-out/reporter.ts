@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Logger } from "pino";
-import { type AuditProducer, AuditRejected, connectProducer } from "../producer/producer.ts";
+import { type AuditProducer, AuditRejected, connectProducer, type SeenTree } from "../producer/producer.ts";
 
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
 const MAX_WAITING = 256;
@@ -17,14 +17,17 @@ export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" 
 
 export class Reporter implements AsyncDisposable {
   readonly #socketPath: string;
+  readonly #seen: () => readonly SeenTree[];
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #waiting: OwnFact[] = [];
   #wake = Promise.withResolvers<void>();
   #running: Promise<void>;
 
-  constructor(socketPath: string, log: Logger) {
+  /** @param seen what was read of the log, also by an earlier life: auditd signs nothing for a log that is older */
+  constructor(socketPath: string, seen: () => readonly SeenTree[], log: Logger) {
     this.#socketPath = socketPath;
+    this.#seen = seen;
     this.#log = log;
     this.#running = this.#run();
   }
@@ -46,7 +49,12 @@ export class Reporter implements AsyncDisposable {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        await using producer = await connectProducer({ socketPath: this.#socketPath, boot: randomUUID(), signal });
+        await using producer = await connectProducer({
+          socketPath: this.#socketPath,
+          boot: randomUUID(),
+          seen: this.#seen,
+          signal,
+        });
         await this.#drain(producer);
       } catch (error) {
         if (signal.aborted) return;

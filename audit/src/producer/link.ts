@@ -31,7 +31,7 @@ export type LinkOptions = {
   boot: string;
   firstPseq: number;
   highestAck: LeafRef | undefined;
-  seen: readonly SeenTree[] | undefined;
+  seen: (() => readonly SeenTree[]) | undefined;
   signal: AbortSignal | undefined;
 };
 
@@ -137,7 +137,7 @@ export class Link {
         boot,
         firstPseq,
         highestAck: this.#highestAck,
-        ...(seen === undefined ? {} : { seen: [...seen] }),
+        ...(seen === undefined ? {} : { seen: [...seen()] }),
       };
       socket.write(encodeJsonFrame(FRAME.hello, hello));
     });

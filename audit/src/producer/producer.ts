@@ -29,8 +29,8 @@ export type ProducerOptions = {
   firstPseq?: number;
   /** The highest acknowledgement this producer keeps; auditd compares it with the log. */
   highestAck?: LeafRef;
-  /** What this process has seen of the log, for one that reads it. */
-  seen?: readonly SeenTree[];
+  /** What this process has seen of the log, for one that reads it; asked at each connection. */
+  seen?: () => readonly SeenTree[];
   /** Aborting it closes at once; what is unacknowledged rejects. */
   signal?: AbortSignal;
   /** Longest wait for the first welcome, milliseconds. @default 10000 */

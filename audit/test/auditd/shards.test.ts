@@ -167,7 +167,12 @@ t.test("a log that is older than what a reader saw signs nothing until two peopl
   const slug = auditd.currentSlug;
   const seen = [{ origin, size, root: "a".repeat(64), by: "reader" as const }];
   const starting = auditd.start();
-  const outward = connectProducer({ socketPath: auditd.socket("audit-out"), boot: "o-1", seen, connectTimeoutMs: 20_000 });
+  const outward = connectProducer({
+    socketPath: auditd.socket("audit-out"),
+    boot: "o-1",
+    seen: () => seen,
+    connectTimeoutMs: 20_000,
+  });
   await starting;
   const before = readFileSync(join(auditd.logDir, "checkpoint"));
   const highestAck = later.at(-1)!;
@@ -215,7 +220,7 @@ t.test("a restore that no witness vouches for needs a new shard; one that a witn
   const starting = auditd.start();
   const outward = connectProducer({
     ...{ socketPath: auditd.socket("audit-out"), boot: "o-1" },
-    seen: [
+    seen: () => [
       { origin, size: kept, root, by: "witness" },
       { origin: "other.audit.acme/2026", size: size + 99, root, by: "witness" },
     ],

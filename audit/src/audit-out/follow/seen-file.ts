@@ -1,9 +1,12 @@
 /** The newest checkpoint that was believed, one file a shard: what tells a later life that the log was rolled back or rewritten meanwhile. */
+import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseCheckpoint } from "../../log/checkpoint.ts";
 import { replaceFile } from "../../log/durable-file.ts";
 import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
 import type { NoteKey } from "../../log/note-key.ts";
+import type { SeenTree } from "../../wire/frames.ts";
 
 export async function readSeen(
   stateDir: string,
@@ -28,6 +31,18 @@ export function writeSeen(stateDir: string, slug: string, { note }: Checkpoint):
 /** Keeps two notes of one origin that contradict each other, under the name of the second's size; the first such pair stays. */
 export async function keepEvidence(stateDir: string, slug: string, believed: Checkpoint, found: Checkpoint): Promise<void> {
   await replaceFile(join(stateDir, `${slug}.changed`), `${believed.note}\n${found.note}`, 0o600);
+}
+
+/** The newest tree of each shard that any life has believed. */
+export function seenTrees(stateDir: string): SeenTree[] {
+  const trees: SeenTree[] = [];
+  for (const name of readdirSync(stateDir).filter((one) => one.endsWith(".seen"))) {
+    const checkpoint = parseCheckpoint(readFileSync(join(stateDir, name), "utf8"));
+    if (checkpoint === null) continue;
+    const { origin, size, root } = checkpoint;
+    trees.push({ origin, size, root: root.toString("hex"), by: "reader" });
+  }
+  return trees;
 }
 
 function pathOf(stateDir: string, slug: string): string {
