@@ -11,6 +11,7 @@ import { SearchIndex } from "./search/search-index.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
 import { Sink } from "./sinks/sink.ts";
+import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
@@ -28,7 +29,8 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
     const { retryMs } = config;
     sinks.push(stack.use(await Sink.start({ ...(await receiverOf(sink)), name, cursor, follower, reporter, log, retryMs })));
   }
-  const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status) });
+  const worm = config.worm === null ? null : stack.use(await openWormCopy(config, config.worm, { follower, reporter, log }));
+  const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status), worm: worm?.status ?? null });
   const app = buildSearchApp({ index, indexer, follower, log, statusOfParts });
   stack.defer(() => app.close());
   await listenOnSocket(app, config.searchSocket);

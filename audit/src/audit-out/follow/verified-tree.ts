@@ -96,6 +96,11 @@ export class VerifiedTree {
     return { entries, hashes };
   }
 
+  /** The first `width` hashes of one tile, proven. @throws LogDamagedError */
+  async readTile(level: number, index: number, width: number): Promise<Buffer> {
+    return Buffer.concat((await this.#provenHashes(level, index, this.#view)).slice(0, width));
+  }
+
   /**
    * RFC 6962 §2.1.1: the audit path of a leaf in the tree of `size` entries, which is at most the believed one's.
    * @throws LogDamagedError

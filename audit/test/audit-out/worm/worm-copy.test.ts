@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
+import type { OwnFact, Reporter } from "../../../src/audit-out/reporter.ts";
+import { CursorFile } from "../../../src/audit-out/sinks/cursor-file.ts";
+import { LockedBucket } from "../../../src/audit-out/worm/locked-bucket.ts";
+import { callS3, type S3Answer, type S3Call, type S3Store } from "../../../src/audit-out/worm/s3-request.ts";
+import { WormCopy } from "../../../src/audit-out/worm/worm-copy.ts";
+import { filesOfTree, tilePath } from "../../../src/log/tile-layout.ts";
+import { temporaryFolder } from "../../helper.ts";
+import { keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { freePort, startS3Engine } from "./s3-engine.ts";
+
+const never = new AbortController().signal;
+const call = (store: S3Store, options: S3Call): Promise<S3Answer> => callS3(store, options, never);
+
+const untilThere = (store: S3Store, key: string): Promise<void> =>
+  until(async () => (await call(store, { method: "GET", key })).status === 200, 30_000);
+
+class Copying {
+  readonly facts: OwnFact[] = [];
+  readonly copy: WormCopy;
+  readonly #follower: LogFollower;
+
+  private constructor(copy: WormCopy, follower: LogFollower) {
+    this.copy = copy;
+    this.#follower = follower;
+  }
+
+  static async of(t: Test, log: WrittenLog, store: S3Store, checkpointMs = 50): Promise<Copying> {
+    const follower = new LogFollower(log.options, silent);
+    await follower.start();
+    const facts: OwnFact[] = [];
+    const copy = await WormCopy.start({
+      ...{ follower, log: silent, retentionDays: 1, checkpointMs, pollMs: 10, retryMs: 20 },
+      bucket: new LockedBucket(store),
+      cursor: new CursorFile(log.stateDir, "worm"),
+      reporter: { report: (fact: OwnFact) => facts.push(fact) } as unknown as Reporter, // What it would tell auditd.
+    });
+    const copying = new Copying(copy, follower);
+    t.teardown(() => copying.stop());
+    return Object.assign(copying, { facts });
+  }
+
+  async stop(): Promise<void> {
+    await this.copy[Symbol.asyncDispose]();
+    await this.#follower[Symbol.asyncDispose]();
+  }
+}
+
+/** Every file of the shard's tree and its checkpoint, compared with the log's own. */
+async function sameAsLog(t: Test, log: WrittenLog, store: S3Store, slug = "2026"): Promise<void> {
+  for (const name of filesOfTree(log.size)) {
+    const { body } = await call(store, { method: "GET", key: `${slug}/${tilePath(name)}` });
+    if (!body.equals(readFileSync(join(log.logDir, tilePath(name))))) t.fail(`${tilePath(name)} is not the log's`);
+  }
+  const { body } = await call(store, { method: "GET", key: `${slug}/checkpoints/${log.size}` });
+  t.same(body, readFileSync(join(log.logDir, "checkpoint")), `the checkpoint of ${log.size} entries`);
+}
+
+t.test("the copy holds every file of the tree, goes on after a stop, and follows into the next shard", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(700));
+  const first = await Copying.of(t, log, store);
+  await untilThere(store, "2026/checkpoints/700");
+  await sameAsLog(t, log, store);
+  t.match(first.copy.status, { state: "running", lag: 0, cursor: { slug: "2026", index: 700 } });
+  await first.stop();
+  await log.append(keyLists(200));
+  const second = await Copying.of(t, log, store);
+  await untilThere(store, "2026/checkpoints/900");
+  await sameAsLog(t, log, store);
+  await second.stop();
+  await log.append(keyLists(20));
+  const slow = await Copying.of(t, log, store, 86_400_000);
+  await untilThere(store, "2026/checkpoints/920");
+  await log.append(keyLists(5));
+  const closed = log.size;
+  await log.open("2027");
+  await log.append(keyLists(300));
+  await untilThere(store, `2026/checkpoints/${closed}`);
+  await untilThere(store, "2027/tile/entries/000");
+  t.equal(slow.facts.length, 0);
+});
+
+t.test("nothing of it can be deleted, overridden or written again before its day", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  await Copying.of(t, log, store);
+  await untilThere(store, "2026/checkpoints/300");
+  const key = "2026/tile/entries/000";
+  const { headers, body } = await call(store, { method: "GET", key });
+  const versionId = String(headers["x-amz-version-id"]);
+  const retention = (await call(store, { method: "GET", key, query: { retention: "", versionId } })).body.toString("utf8");
+  t.match(retention, /<Mode>COMPLIANCE<\/Mode>/);
+  const [, until = ""] = /<RetainUntilDate>([^<]+)</.exec(retention) ?? [];
+  const days = (Date.parse(until) - Date.now()) / 86_400_000;
+  t.ok(days > 0.9 && days <= 1, `locked for ${days} days`);
+  const override: Record<string, string> = { "x-amz-bypass-governance-retention": "true" };
+  for (const headers of [{}, override])
+    t.ok((await call(store, { method: "DELETE", key, query: { versionId }, headers })).status >= 400);
+  t.same((await call(store, { method: "GET", key, query: { versionId } })).body, body);
+});
+
+t.test("what the bucket has already must be the log's, or the copy stops and says so", async (t) => {
+  const store = await startS3Engine(t);
+  const bucket = new LockedBucket(store);
+  await bucket.prepare(never);
+  await bucket.keep("2026/tile/0/000", Buffer.alloc(8_192, 1), new Date(Date.now() + 3_600_000), never);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const copying = await Copying.of(t, log, store);
+  await until(() => copying.copy.status.state === "failing");
+  t.match(copying.copy.status, { cursor: null, error: /2026\/tile\/0\/000 has other bytes/ });
+  t.match(copying.facts, [{ type: "audit.sink", detail: { sink: "worm", state: "failing" } }]);
+});
+
+t.test("a store that can't lock, or that is away, gets no copy", async (t) => {
+  const unlocked = await startS3Engine(t, false);
+  await t.rejects(new LockedBucket(unlocked).prepare(never), { code: /^worm_(?:not_locked|refused)$/ });
+  const store = await startS3Engine(t);
+  await call(store, { method: "PUT", key: "" });
+  await t.rejects(new LockedBucket(store).prepare(never), { code: "worm_not_locked" }, "a bucket that was made without a lock");
+  const away = { ...store, endpoint: `http://127.0.0.1:${await freePort()}` };
+  await t.rejects(new LockedBucket(away).prepare(never), { code: "worm_unreachable" });
+  await t.rejects(new LockedBucket({ ...store, secretAccessKey: "wrong" }).prepare(never), {
+    code: "worm_refused",
+    message: /403/,
+  });
+});
