@@ -5,66 +5,51 @@
  * `npm run prove -- audit-export [MINUTES_DOWN [EVENTS_PER_S [KILLS]]]`; 30 minutes, 1,000 events/s and 10 kills unless said otherwise. Needs root and rsyslogd
  * with its OpenSSL driver.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { chmodSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
-import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import { addAuditOutProducer, AuditOutInstance } from "./audit/audit-out-instance.ts";
 import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-instance.ts";
 import { issueCertificates } from "./audit/certificates.ts";
 import { RECEIVER_NAME, RsyslogReceiver, SENDER_NAME } from "./audit/rsyslog-receiver.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
-const AUDIT_OUT = fileURLToPath(import.meta.resolve("@resontech/audit/audit-out"));
 const TICK_MS = 50;
 const CATCH_UP_LIMIT_MS = 30 * 60_000;
-
-type OutStatus = { shards: { size: number }[]; sinks: { lag: number; state: string; error: string | null }[] };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const [minutes = 30, eventsPerS = 1_000, kills = 10] = args.map(Number);
   const root = temporaryRoot();
-  const children: ChildProcess[] = [];
+  let auditd: ChildProcess | null = null;
+  let out: AuditOutInstance | null = null;
   let receiver: RsyslogReceiver | null = null;
   try {
     const { caFile, issued } = issueCertificates(root, [RECEIVER_NAME, SENDER_NAME] as const);
     chmodSync(issued[SENDER_NAME].keyFile, 0o400);
     receiver = new RsyslogReceiver(root, await freePort(), { caFile, ...issued[RECEIVER_NAME] });
 
-    const auditd = makeAuditdConfig(root);
-    auditd.producers.push({ name: "audit-out", family: "audit-out", socket: join(root, "run/out.sock"), gid: null });
-    children.push(await startAuditd(root, auditd));
-    for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { mode: 0o700 });
-    const config: Partial<AuditOutConfig> = {
-      ...{ auditDir: auditd.auditDir, policyFile: auditd.policyFile, stateDir: join(root, "state") },
-      ...{ auditSocket: join(root, "run/out.sock"), searchSocket: join(root, "search/search.sock") },
-      sinks: [
-        {
-          ...{ name: "siem", format: "ocsf" },
-          target: {
-            ...{ kind: "syslog", host: "127.0.0.1", port: receiver.port, serverName: RECEIVER_NAME, caFile },
-            ...{ client: issued[SENDER_NAME], facility: 13, enterpriseNumber: 32_473, confirmMs: 5_000 },
-          },
+    const config = makeAuditdConfig(root);
+    addAuditOutProducer(root, config);
+    auditd = await startAuditd(root, config);
+    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    out = new AuditOutInstance(root, config, [
+      {
+        ...{ name: "siem", format: "ocsf" },
+        target: {
+          ...{ kind: "syslog", host: "127.0.0.1", port: receiver.port, serverName: RECEIVER_NAME, caFile },
+          ...{ client: issued[SENDER_NAME], facility: 13, enterpriseNumber: 32_473, confirmMs: 5_000 },
         },
-      ],
-    };
-    writeFileSync(join(root, "audit-out.json"), JSON.stringify(config), { mode: 0o440 });
-    const producer = await connectProducer({ socketPath: auditd.producers[0]!.socket, boot: crypto.randomUUID() });
-    const out = spawn(process.execPath, [AUDIT_OUT, "--config", join(root, "audit-out.json")], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    children.push(out);
+      },
+    ]);
 
     const load = new Load(producer, eventsPerS);
     progress(`the receiver is down for ${minutes} min at ${eventsPerS} events/s`);
     for (const until = Date.now() + minutes * 60_000; Date.now() < until; await pause(Math.min(10_000, until - Date.now())))
-      progress(`${load.acknowledged} events acknowledged; audit-out has ${rssMiB(out)} MiB`);
-    const backlog = await statusOf(config);
+      progress(`${load.acknowledged} events acknowledged; audit-out has ${out.rssMiB} MiB`);
+    const backlog = await out.status();
 
     await receiver.start();
     const startedAt = performance.now();
@@ -79,11 +64,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
     const acknowledged = await load.end();
     progress(`${acknowledged.size} events are in the log; the receiver is let catch up`);
-    let status = await statusOf(config);
+    let status = await out.status();
     for (const limit = Date.now() + CATCH_UP_LIMIT_MS; status.sinks[0]!.lag > 0 && Date.now() < limit; await pause(250))
-      status = await statusOf(config);
+      status = await out.status();
     const caughtUpS = (performance.now() - startedAt) / 1_000;
-    const memory = rssMiB(out);
+    const memory = out.rssMiB;
     await producer.close();
 
     const seen = new Map<number, string>();
@@ -121,7 +106,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   } finally {
     await receiver?.end("SIGKILL");
-    for (const child of children.reverse()) await ended(child);
+    await out?.end();
+    if (auditd !== null) await ended(auditd);
     rmSync(root, { recursive: true, force: true });
   }
 }
@@ -171,15 +157,6 @@ function keyList(): Parameters<AuditProducer["fact"]>[0] {
   };
 }
 
-async function statusOf({ searchSocket }: Partial<AuditOutConfig>): Promise<OutStatus> {
-  const sent = request({ socketPath: searchSocket!, path: "/status" });
-  sent.end();
-  const [response] = await once(sent, "response");
-  let body = "";
-  for await (const chunk of response) body += String(chunk);
-  return JSON.parse(body) as OutStatus;
-}
-
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -187,11 +164,6 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
-}
-
-function rssMiB({ pid }: ChildProcess): number {
-  const [, kib = "0"] = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kib) / 1_024);
 }
 
 async function ended(child: ChildProcess): Promise<void> {
