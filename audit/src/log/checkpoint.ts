@@ -4,23 +4,30 @@ import { HASH_BYTES } from "./merkle.ts";
 import { KEY_TYPE, type NoteKey, type NoteSigner, publicKeyObject } from "./note-key.ts";
 import { formatNote, isLineOf, parseNote, type SignatureLine } from "./signed-note.ts";
 
-export type Checkpoint = { origin: string; size: number; root: Buffer };
-export type SignedCheckpoint = Checkpoint & { /** The three lines. */ text: string; signatures: SignatureLine[] };
+/** `extension`: further lines, which our log has none of. They are signed too, but not by ML-DSA-44. */
+export type Checkpoint = { origin: string; size: number; root: Buffer; extension?: string };
+export type SignedCheckpoint = Checkpoint & { /** The lines that were signed. */ text: string; signatures: SignatureLine[] };
 
-const BODY = /^([^\n]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n$/;
+const BODY = /^([^\n]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n((?:[^\n]+\n)*)$/;
 const TIME_BYTES = 8;
 /** tlog-cosignature, "ML-DSA-44 signed message". */
 const SUBTREE_LABEL = Buffer.from("subtree/v1\n\0", "latin1");
 
 /** Null for what is no checkpoint of three lines. */
 export function parseCheckpoint(note: string): SignedCheckpoint | null {
+  const checkpoint = parseAnyCheckpoint(note);
+  return checkpoint?.extension === "" ? checkpoint : null;
+}
+
+/** A checkpoint of any log: there may be extension lines. */
+export function parseAnyCheckpoint(note: string): SignedCheckpoint | null {
   const parsed = parseNote(note);
-  const [, origin = "", sizeText = "", rootText = ""] = (parsed === null ? null : BODY.exec(parsed.text)) ?? [];
+  const [, origin = "", sizeText = "", rootText = "", extension = ""] = (parsed === null ? null : BODY.exec(parsed.text)) ?? [];
   const root = Buffer.from(rootText, "base64");
   const size = Number(sizeText);
   if (parsed === null || root.length !== HASH_BYTES || root.toString("base64") !== rootText || !Number.isSafeInteger(size))
     return null;
-  return { ...parsed, origin, size, root };
+  return { ...parsed, origin, size, root, extension };
 }
 
 /** @param nowMs goes into signatures of types with time, in seconds */
@@ -58,8 +65,8 @@ export function openCheckpoint(note: string, keys: readonly NoteKey[]): SignedCh
   return isSigned ? checkpoint : null;
 }
 
-export function checkpointText({ origin, size, root }: Checkpoint): string {
-  return `${origin}\n${size}\n${root.toString("base64")}\n`;
+export function checkpointText({ origin, size, root, extension = "" }: Checkpoint): string {
+  return `${origin}\n${size}\n${root.toString("base64")}\n${extension}`;
 }
 
 function timeBytes({ type }: NoteKey, timeS: number): Buffer {
