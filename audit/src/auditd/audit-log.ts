@@ -42,6 +42,7 @@ const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.shard.next",
   "audit.shard.close",
   "audit.op.carried",
+  "audit.witness.lag",
 ]);
 
 /** How a submission ends; exactly one is called, once. */

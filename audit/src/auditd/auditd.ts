@@ -18,6 +18,7 @@ import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisi
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { setCurrentSlug } from "../log/shards.ts";
+import type { CosignReply } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { destroyKeys, loadSigners } from "./log-keys.ts";
@@ -25,9 +26,11 @@ import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
 import { OpenShard, type Surroundings } from "./open-shard.ts";
 import { PastShard } from "./past-shard.ts";
 import { isAnswered, ProducerPort } from "./producer-port.ts";
-import type { ProducerSession } from "./producer-session.ts";
+import { OUTWARD, type ProducerSession } from "./producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { TrustPolicy } from "./trust-policy.ts";
+import { Witnessing } from "./witnessing.ts";
 
 const DISK_CHECK_MS = 5_000;
 const CLOCK_CHECK_MS = 1_000;
@@ -35,8 +38,6 @@ const CLOCK_STEP_MS = 1_000;
 const SHARD_CHECK_MS = 60_000;
 /** As `audit-out` calls what a witness told it. */
 const WITNESS = "witness";
-/** The producer that knows what exporters and witnesses have seen. */
-const OUTWARD = "audit-out";
 
 /** Another auditd answers on a socket of this configuration: one log has one writer. */
 class AlreadyRunningError extends Error {
@@ -60,6 +61,9 @@ export class Auditd implements AsyncDisposable {
   /** Null until it is open, while it is rolled back, and while the next one is begun. */
   #shard: OpenShard | null = null;
   #found!: Found;
+  #trust!: TrustPolicy;
+  /** Of the shard before: its last checkpoint may be cosigned after the turn. */
+  #pastWitnessing: { origin: string; opened: Promise<Witnessing | null> } | null = null;
   #rolledBack: Seen | null = null;
   #seen: Seen[] = [];
   #learning: PromiseWithResolvers<void> | null = null;
@@ -90,6 +94,7 @@ export class Auditd implements AsyncDisposable {
   static async start(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
     const auditd = new Auditd(config, log, onFatal);
     for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
+    auditd.#trust = await TrustPolicy.open(config, log);
     auditd.#found = await auditd.#find();
     await auditd.#listen();
     await auditd.#learn();
@@ -158,6 +163,8 @@ export class Auditd implements AsyncDisposable {
       },
       holds: (index: number, leafHash: string) => shard().holds(index, leafHash),
       cover: (index: number) => shard().checkpointer.cover(index),
+      cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
+      witnessed: (index: number) => shard().witnessed(index),
       status: () => this.status(),
       onLoss: () => this.#drainForLoss(),
       onFatal: this.#onFatal,
@@ -217,6 +224,7 @@ export class Auditd implements AsyncDisposable {
   #serve(): void {
     this.#every(this.#config.heartbeatMs, async (shard) => {
       await shard.heartbeat();
+      await this.#checkWitnesses(shard);
     });
     this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));
     this.#every(CLOCK_CHECK_MS, (shard) => this.#checkClock(shard));
@@ -250,6 +258,7 @@ export class Auditd implements AsyncDisposable {
     return {
       config: this.#config,
       signers: await loadSigners(files),
+      trust: this.#trust,
       withRoom: (write) => this.#guard.withRoom(write),
       log: this.#log,
       onCheckpoint: () => this.#checkDiskSoon(),
@@ -378,6 +387,32 @@ export class Auditd implements AsyncDisposable {
       type: "audit.disk",
       object: { kind: "log", id: AUDITD },
       detail: { free_bytes: freeBytes, ballast_bytes: ballastBytes, draining },
+    });
+  }
+
+  async #checkWitnesses(shard: OpenShard): Promise<void> {
+    const policy = await this.#trust.current();
+    // A shard that closed meanwhile takes nothing more.
+    const detail = this.#shard === shard ? shard.witnessing.lagNow(policy, Date.now()) : null;
+    if (detail === null) return;
+    this.#log.warn(detail, "cosignatures of the witnesses");
+    await shard.auditLog.record({ type: "audit.witness.lag", object: { kind: "log", id: AUDITD }, detail });
+  }
+
+  async #cosign(shard: OpenShard, origin: string, size: number, lines: string): Promise<CosignReply> {
+    if (origin === shard.files.origin) return shard.witnessing.cosign(size, lines);
+    if (origin !== shard.past?.origin) return { accepted: 0 };
+    if (this.#pastWitnessing?.origin !== origin) this.#pastWitnessing = { origin, opened: this.#openPastWitnessing(origin) };
+    return (await this.#pastWitnessing.opened)?.cosign(size, lines) ?? { accepted: 0 };
+  }
+
+  /** Its private keys are gone; the policy has what they verify with. Null when its checkpoints are not what they must be: that is the verifier's. */
+  async #openPastWitnessing(origin: string): Promise<Witnessing | null> {
+    const { logDir } = shardFiles(this.#config, slugOf(origin));
+    const keys = (await this.#trust.current()).logs.filter(({ name }) => name === origin);
+    return Witnessing.open(logDir, keys, this.#trust, (write) => this.#guard.withRoom(write)).catch((error: unknown) => {
+      this.#log.error({ err: error, origin }, "the shard before takes no cosignatures");
+      return null;
     });
   }
 

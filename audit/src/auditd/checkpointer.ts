@@ -2,23 +2,21 @@
  * Signs the tree: at most `checkpointMs` after the first uncovered leaf, at once for a waiter, one at a time.
  * Order: files durable → files' root compared with the root in memory (TreeWriter) → signature → checkpoint durable → the rest.
  */
-import { join } from "node:path";
 import { signCheckpoint } from "../log/checkpoint.ts";
-import { replaceFile, type WithRoom } from "../log/durable-file.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import type { TreeWriter } from "../log/tree-writer.ts";
 
 export type DurableLeaf = { leaf: Buffer; leafHash: Buffer };
 
 type Parts = {
-  logDir: string;
   tree: TreeWriter;
   origin: string;
   signers: readonly NoteSigner[];
-  withRoom: WithRoom;
   checkpointMs: number;
   /** Leaves that are durable in the write-ahead log, from `index` on. */
   durableFrom: (index: number) => DurableLeaf[];
+  /** Resolves once this checkpoint is durable. */
+  publish: (size: number, note: string) => Promise<void>;
   /** A checkpoint of this size is durable. */
   onCovered: (size: number) => Promise<void>;
   onFatal: (error: unknown) => void;
@@ -91,12 +89,12 @@ export class Checkpointer {
   }
 
   async #sign(): Promise<void> {
-    const { logDir, tree, origin, signers, withRoom, durableFrom, onCovered } = this.#parts;
+    const { tree, origin, signers, durableFrom, publish, onCovered } = this.#parts;
     const leaves = durableFrom(this.#size);
     if (leaves.length === 0) return;
     const removeReplaced = await tree.grow(leaves);
     const note = signCheckpoint({ origin, size: tree.size, root: tree.root() }, signers);
-    await withRoom(() => replaceFile(join(logDir, "checkpoint"), note, 0o440));
+    await publish(tree.size, note);
     this.#size = tree.size;
     const [covered, waiting] = partition(this.#waiters, ({ index }) => index < this.#size);
     this.#waiters = waiting;

@@ -11,7 +11,7 @@ import { LogReader } from "../log/log-reader.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
 import type { WalContent } from "../log/wal-recovery.ts";
-import type { LeafRef } from "../wire/frames.ts";
+import type { LeafRef, Witnessed } from "../wire/frames.ts";
 import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
@@ -19,6 +19,8 @@ import type { PastShard } from "./past-shard.ts";
 import type { Recovered } from "./recovery.ts";
 import type { ShardFiles } from "./shard-files.ts";
 import { Sidecar } from "./sidecar.ts";
+import type { TrustPolicy } from "./trust-policy.ts";
+import { Witnessing } from "./witnessing.ts";
 
 /** Leaves after which the ledger is saved again, so that a start reads at most about as many. */
 const SAVE_LEDGER_EVERY = 16_384;
@@ -26,6 +28,7 @@ const SAVE_LEDGER_EVERY = 16_384;
 export type Surroundings = {
   config: AuditdConfig;
   signers: readonly NoteSigner[];
+  trust: TrustPolicy;
   withRoom: WithRoom;
   log: Logger;
   /** A checkpoint was made: under load the disk fills faster than the clock asks. */
@@ -40,6 +43,7 @@ export type History = { past: PastShard | null; beginning: Beginning | null };
 export class OpenShard implements AsyncDisposable {
   readonly auditLog: AuditLog;
   readonly checkpointer: Checkpointer;
+  readonly witnessing: Witnessing;
   readonly files: ShardFiles;
   readonly past: PastShard | null;
   readonly #around: Surroundings;
@@ -54,6 +58,7 @@ export class OpenShard implements AsyncDisposable {
     past: PastShard | null,
     wal: Wal,
     sidecar: Sidecar,
+    witnessing: Witnessing,
     make: (shard: OpenShard) => [AuditLog, Checkpointer],
   ) {
     this.files = files;
@@ -61,6 +66,7 @@ export class OpenShard implements AsyncDisposable {
     this.#around = around;
     this.#wal = wal;
     this.#sidecar = sidecar;
+    this.witnessing = witnessing;
     [this.auditLog, this.checkpointer] = make(this);
   }
 
@@ -104,12 +110,13 @@ export class OpenShard implements AsyncDisposable {
     boot: string,
     around: Surroundings,
   ): Promise<OpenShard> {
-    const { config, signers, withRoom, onFatal } = around;
+    const { config, signers, trust, withRoom, onFatal } = around;
     const { segmentBytes, checkpointMs } = config;
     const { logDir, origin } = files;
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
     const sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
-    return new OpenShard(files, around, past, wal, sidecar, (shard) => [
+    const witnessing = await Witnessing.open(logDir, signers, trust, withRoom);
+    return new OpenShard(files, around, past, wal, sidecar, witnessing, (shard) => [
       new AuditLog({
         boot,
         checkpointSize: tree.size,
@@ -123,13 +130,12 @@ export class OpenShard implements AsyncDisposable {
         onFatal,
       }),
       new Checkpointer({
-        logDir,
         origin,
         tree,
         signers,
-        withRoom,
         checkpointMs,
         durableFrom: (index) => shard.auditLog.durableFrom(index),
+        publish: (size, note) => witnessing.publish(size, note),
         onCovered: (size) => shard.#covered(size),
         onFatal,
       }),
@@ -149,6 +155,12 @@ export class OpenShard implements AsyncDisposable {
     return isHere || ((await this.past?.holds(index, leafHash)) ?? false);
   }
 
+  /** Makes the checkpoint that is to be cosigned at once. */
+  witnessed(index: number): Promise<Witnessed> {
+    this.checkpointer.cover(index).catch(() => {});
+    return this.witnessing.witnessed(index);
+  }
+
   heartbeat(): Promise<LeafRef> {
     const { ledger } = this.auditLog;
     return this.auditLog.record({
@@ -162,6 +174,7 @@ export class OpenShard implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.auditLog.flush();
     await this.checkpointer.close();
+    this.witnessing.close();
     await this.#saveLedger(await this.#ledgerNow());
     await this.#wal.close();
     await this.#sidecar.close();

@@ -3,8 +3,10 @@ import type { LogStatus } from "@resontech/contracts/audit-control";
 import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { MAX_NOTE_BYTES } from "../log/signed-note.ts";
 import {
   type Acks,
+  type CosignReply,
   encodeJsonFrame,
   FRAME,
   type FrameKind,
@@ -13,9 +15,12 @@ import {
   type SeenTree,
   splitAppend,
   type Welcome,
+  type Witnessed,
 } from "../wire/frames.ts";
 import type { AuditLog } from "./audit-log.ts";
 
+/** The producer that reads the log for others: it knows what exporters and witnesses have seen. */
+export const OUTWARD = "audit-out";
 /** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
 const MAX_UNANSWERED = 4_096;
 
@@ -43,6 +48,17 @@ const QuerySchema = Type.Union([
   Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("status") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("cover"), index: SafeCount }, closed),
+  Type.Object(
+    {
+      id: SafeCount,
+      verb: Type.Literal("cosign"),
+      origin: Type.String({ maxLength: 255 }),
+      size: SafeCount,
+      lines: Type.String({ maxLength: MAX_NOTE_BYTES }),
+    },
+    closed,
+  ),
+  Type.Object({ id: SafeCount, verb: Type.Literal("witnessed"), index: SafeCount }, closed),
 ]);
 const isHello = Compile(HelloSchema);
 const isQuery = Compile(QuerySchema);
@@ -53,6 +69,9 @@ export type SessionHost = {
   /** Whether this very leaf is durable, here or in the shard before. */
   holds: (index: number, leafHash: string) => Promise<boolean>;
   cover: (index: number) => Promise<number>;
+  /** Signature lines of witnesses for the checkpoint of this size of this shard. */
+  cosign: (origin: string, size: number, lines: string) => Promise<CosignReply>;
+  witnessed: (index: number) => Promise<Witnessed>;
   status: () => LogStatus;
   /** A producer holds an acknowledgement that the log does not bear out: from now on, drain. */
   onLoss: () => void;
@@ -173,7 +192,7 @@ export class ProducerSession {
 
   #query(query: unknown): void {
     if (!isQuery.Check(query)) throw new Error("a query that is none");
-    const { log, cover, status } = this.#host;
+    const { log, cover, cosign, witnessed, status, onFatal } = this.#host;
     switch (query.verb) {
       case "open-operations":
         return this.#send(FRAME.reply, { id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
@@ -185,6 +204,17 @@ export class ProducerSession {
           (checkpointSize) => this.#send(FRAME.reply, { id: query.id, checkpointSize }),
           () => this.#socket.destroySoon(),
         );
+        return;
+      case "cosign":
+        if (this.#prod !== OUTWARD) throw new Error(`cosignatures are handed in by ${OUTWARD} alone`);
+        cosign(query.origin, query.size, query.lines).then(
+          (reply) => this.#send(FRAME.reply, { id: query.id, ...reply }),
+          onFatal,
+        );
+        return;
+      case "witnessed":
+        if (query.index >= log.nextIndex) throw new Error("a wait for a leaf that is not there");
+        witnessed(query.index).then((reply) => this.#send(FRAME.reply, { id: query.id, ...reply }), onFatal);
     }
   }
 

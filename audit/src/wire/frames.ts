@@ -35,7 +35,17 @@ export type Acks = [pseq: number, index: number, leafHash: string][];
 /** `settled`: a refusal stands in the log in the place of this event. */
 export type RefusalFrame = { pseq: number; reason: string; message: string; settled: boolean };
 export type Goodbye = { reason: string; message: string };
-export type Query = { verb: "open-operations" } | { verb: "status" } | { verb: "cover"; index: number };
+export type Query =
+  | { verb: "open-operations" }
+  | { verb: "status" }
+  | { verb: "cover"; index: number }
+  /** Signature lines of witnesses for the checkpoint of this size of this shard; of `audit-out` alone. */
+  | { verb: "cosign"; origin: string; size: number; lines: string }
+  | { verb: "witnessed"; index: number };
+/** How many of the lines were new and of a witness of the policy. */
+export type CosignReply = { accepted: number };
+/** `needsWitness`: false where the policy asks for none; then nothing is waited for. */
+export type Witnessed = { witnessed: boolean; needsWitness: boolean; witnessedSize: number };
 /** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */
 export type OpenOperation = {
   op: string;
