@@ -29,6 +29,7 @@ export const AGENT_VERBS = [
   "output-open",
   "output-parts",
   "output-complete",
+  "audit",
   "tail",
 ] as const;
 export type AgentVerb = (typeof AGENT_VERBS)[number];

@@ -92,6 +92,8 @@ const Fenced = {
   member: Type.Optional(PlainId),
 };
 
+/** Which job, attempt and fence a node speaks of. */
+const OfMember = { job: PlainId, attempt: PlainId, generation: Count, counter: Count };
 /** SHA-256 of a presigned URL's signature: pairs the record of its issue with the S3 door's record of its use. */
 const OfUrl = { url_sha256: Type.Optional(Sha256Hex) };
 /** SHA-256 of the id of a multipart upload: pairs its opening, its end, and what the S3 door saw. */
@@ -185,6 +187,51 @@ export const EVENT_CATALOGUE = {
       },
       closed,
     ),
+  ),
+
+  // ── what a node's own agent says, signed with its key ─────────────────────────────────────────────────────────────────────
+  "job.node.image": fact(
+    "member",
+    "A node's agent asked its engine for the image of a member by digest, and has it.",
+    Type.Object({ ...OfMember, pulled: Type.Boolean() }, closed),
+  ),
+  "job.node.staged": fact(
+    "member",
+    "Inputs and image of a member are in place on its node.",
+    Type.Object({ ...OfMember, bytes: Count, inputs: Count }, closed),
+  ),
+  "job.node.started": fact(
+    "member",
+    "A node's agent started the container of a member.",
+    Type.Object({ ...OfMember, container: PlainId }, closed),
+  ),
+  "job.node.ended": fact(
+    "member",
+    "The container of a member ended; its exit code as the node's engine has it.",
+    Type.Object({ ...OfMember, exit_code: Type.Integer({ minimum: 0, maximum: 255 }), out_of_memory: Type.Boolean() }, closed),
+  ),
+  "job.node.failed": fact(
+    "member",
+    "A member failed on its node; `reason` says why.",
+    Type.Object({ ...OfMember, reason: Code }, closed),
+  ),
+  "job.node.released": fact(
+    "member",
+    "A node's agent looked whether anything of a member is left: processes, disk, use of devices.",
+    Type.Object(
+      { ...OfMember, processes_gone: Type.Boolean(), disk_gone: Type.Boolean(), devices_at_baseline: Type.Boolean() },
+      closed,
+    ),
+  ),
+  "job.node.lease-lost": fact(
+    "node",
+    "The lease of a node lapsed: its agent ends every member.",
+    Type.Object({ members: Count }, closed),
+  ),
+  "model.node.output": fact(
+    "member",
+    "One file left a node for the object store, with its digest as the node computed it.",
+    Type.Object({ ...OfMember, bytes: Count, area: Code }, closed),
   ),
 
   // ── key ───────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ export const Sha256Hex = Type.String({ pattern: "^[0-9a-f]{64}$" });
 export const Uuid = Type.String({ pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$" });
 /** UTC with milliseconds, the only form: `2026-01-31T23:59:59.999Z`. */
 export const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$" });
-export const ProducerName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$" });
+export const ProducerName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,62}$" });
 /** One life of a producer: a process start, or `g<generation>` of the coordinator's database for its record producer. */
 export const Boot = Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" });
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -24,6 +24,7 @@ import {
   TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
+import { NodeEvents, type SignedNodeEvent } from "@resontech/contracts/node-audit";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { until } from "./engine-process.ts";
@@ -41,6 +42,7 @@ const SCHEMAS: Record<AgentVerb, TSchema> = {
   "output-open": OutputOpenRequest,
   "output-parts": OutputPartsRequest,
   "output-complete": OutputCompleteRequest,
+  audit: NodeEvents,
   tail: TailMessage,
 };
 
@@ -58,6 +60,8 @@ export class CoordinatorPeer {
   readonly node: string;
   readonly registrations: RegisterRequest[] = [];
   readonly beats: BeatRequest[] = [];
+  /** What the agent said for the audit log. */
+  readonly signed: SignedNodeEvent[] = [];
   readonly reports: MemberReport[] = [];
   readonly tails: TailMessage[] = [];
   /** Requests that broke the contract; every test expects none. */
@@ -226,6 +230,11 @@ export class CoordinatorPeer {
     if (verb === "tail") {
       this.tails.push(request as TailMessage);
       return {};
+    }
+    if (verb === "audit") {
+      const { events } = request as NodeEvents;
+      this.signed.push(...events);
+      return { settledPseq: Number(JSON.parse(events.at(-1)!.event).pseq), refused: null };
     }
     const { nodeEpoch, ...rest } = request as { nodeEpoch: Fence; member?: string; fence?: Fence };
     if (compareFences(nodeEpoch, this.#epoch) !== 0) throw new Refused("stale_epoch");

@@ -169,6 +169,7 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
       socket: layout.run("audit", name, "sock"),
       gid: null,
     })),
+    nodeRelay: { producer: "coordinator-gate", rootCertFile: layout.rootCert },
     controlSocket: layout.run("audit", "control", "sock"),
     clockSyncedFile: "/run/systemd/timesync/synchronized",
     learnMs: 5_000,

@@ -10,6 +10,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { NodeEvents } from "@resontech/contracts/node-audit";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
@@ -23,6 +24,7 @@ import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { destroyKeys, loadSigners } from "./log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
+import { NodeRelay } from "./node-relay.ts";
 import { OpenShard, type Surroundings } from "./open-shard.ts";
 import { PastShard } from "./past-shard.ts";
 import { isAnswered, ProducerPort } from "./producer-port.ts";
@@ -69,6 +71,7 @@ export class Auditd implements AsyncDisposable {
   #learning: PromiseWithResolvers<void> | null = null;
   #ports: ProducerPort[] = [];
   #control: ControlPort | null = null;
+  readonly #relay: NodeRelay | null;
   #timers: NodeJS.Timeout[] = [];
   #turning: Promise<void> | null = null;
   #checkDiskSoon: () => void = () => {};
@@ -81,6 +84,7 @@ export class Auditd implements AsyncDisposable {
     this.#config = config;
     this.#log = log;
     this.#onFatal = onFatal;
+    this.#relay = config.nodeRelay === undefined ? null : new NodeRelay(config.nodeRelay);
     this.#guard = new DiskGuard(config, () => this.#checkDiskSoon());
   }
 
@@ -166,6 +170,7 @@ export class Auditd implements AsyncDisposable {
       cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
       witnessed: (index: number) => shard().witnessed(index),
       status: () => this.status(),
+      relay: (prod: string, query: NodeEvents & { node: string }) => this.#relay?.of(prod)?.take(query, shard().auditLog) ?? null,
       onLoss: () => this.#drainForLoss(),
       onFatal: this.#onFatal,
     };

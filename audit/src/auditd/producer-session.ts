@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
+import { NodeEvents, type NodeEventsReply } from "@resontech/contracts/node-audit";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { MAX_NOTE_BYTES } from "../log/signed-note.ts";
@@ -45,6 +46,10 @@ const HelloSchema = Type.Object(
   closed,
 );
 const QuerySchema = Type.Union([
+  Type.Object(
+    { id: SafeCount, verb: Type.Literal("relay"), node: Type.String({ maxLength: 64 }), ...NodeEvents.properties },
+    closed,
+  ),
   Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("status") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("cover"), index: SafeCount }, closed),
@@ -73,6 +78,8 @@ export type SessionHost = {
   cosign: (origin: string, size: number, lines: string) => Promise<CosignReply>;
   witnessed: (index: number) => Promise<Witnessed>;
   status: () => LogStatus;
+  /** Takes what a node signed; null for a producer that relays nothing. */
+  relay: (prod: string, query: NodeEvents & { node: string }) => Promise<NodeEventsReply> | null;
   /** A producer holds an acknowledgement that the log does not bear out: from now on, drain. */
   onLoss: () => void;
   onFatal: (error: unknown) => void;
@@ -194,6 +201,15 @@ export class ProducerSession {
     if (!isQuery.Check(query)) throw new Error("a query that is none");
     const { log, cover, cosign, witnessed, status, onFatal } = this.#host;
     switch (query.verb) {
+      case "relay": {
+        const relayed = this.#host.relay(this.#prod, query);
+        if (relayed === null) throw new Error("this producer relays for nobody");
+        relayed.then(
+          (reply) => this.#send(FRAME.reply, { id: query.id, ...reply }),
+          (error: unknown) => this.#host.onFatal(error),
+        );
+        return;
+      }
       case "open-operations":
         return this.#send(FRAME.reply, { id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
       case "status":

@@ -3,6 +3,7 @@ import type { FactType, OperationType } from "@resontech/contracts/audit-catalog
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
+import type { NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
@@ -45,6 +46,11 @@ export interface AuditConnection extends AsyncDisposable {
   /** Operations of this producer's family without an outcome, oldest first. */
   openOperations(): Promise<OpenOperation[]>;
   status(): Promise<LogStatus>;
+  /**
+   * Hands on what a node signed, unopened; for the one producer that auditd takes it from.
+   * @throws {@link AuditUnavailable} without an answer in 2 s: the node sends it again
+   */
+  relay(node: string, events: NodeEvents): Promise<NodeEventsReply>;
   /** Waits for a signed checkpoint that covers the leaf; one is made at once. */
   covered(index: number): Promise<{ checkpointSize: number }>;
   readonly connected: boolean;
@@ -125,6 +131,20 @@ abstract class Connection implements AuditConnection {
 
   async status(): Promise<LogStatus> {
     return (await this.link.query({ verb: "status" })) as LogStatus;
+  }
+
+  async relay(node: string, events: NodeEvents): Promise<NodeEventsReply> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new AuditUnavailable("timeout", `no answer in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`)),
+      ACKNOWLEDGEMENT_TIMEOUT_MS,
+    );
+    try {
+      const reply = await Promise.race([this.link.query({ verb: "relay", node, ...events }), late.promise]);
+      return reply as NodeEventsReply;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async covered(index: number): Promise<{ checkpointSize: number }> {

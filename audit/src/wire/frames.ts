@@ -4,6 +4,8 @@
  * `u32 event length ‖ event ‖ disclosures (JSON array, or nothing)`.
  */
 
+import type { NodeEvents } from "@resontech/contracts/node-audit";
+
 export const FRAME = {
   // producer → auditd
   hello: 1,
@@ -35,7 +37,10 @@ export type Acks = [pseq: number, index: number, leafHash: string][];
 /** `settled`: a refusal stands in the log in the place of this event. */
 export type RefusalFrame = { pseq: number; reason: string; message: string; settled: boolean };
 export type Goodbye = { reason: string; message: string };
+/** `relay`: what a node signed, as it came. */
+export type RelayQuery = NodeEvents & { verb: "relay"; node: string };
 export type Query =
+  | RelayQuery
   | { verb: "open-operations" }
   | { verb: "status" }
   | { verb: "cover"; index: number }

@@ -1,3 +1,4 @@
+import type { AuditProducer } from "@resontech/audit/producer";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { KernelParts } from "../kernel/build-kernel.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
@@ -11,13 +12,14 @@ export type HandlerParts = KernelParts & {
   staging: InputStaging;
   uploads: OutputUploads;
   passwords: RegistryPasswords;
+  gate: Pick<AuditProducer, "relay">;
   /** Lines of a job's live tail, for whoever watches. */
   onTail: (job: string, member: string, text: string) => void;
 };
 
 /** One handler a verb. Every one but `register` and `tail` demands the node's current epoch first. */
 export function agentHandlers(parts: HandlerParts): AgentHandlers {
-  const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, onTail } = parts;
+  const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, gate, onTail } = parts;
   return {
     register: (node, request) => commit.run(() => registry.register(node, request)),
     beat: async (node, request) => {
@@ -60,6 +62,8 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
       registry.current(node, request.nodeEpoch);
       return uploads.complete(node, request);
     },
+    // Signed by the node itself, so its epoch is nobody's concern: a node that is fenced off has still something to say.
+    audit: (node, events) => gate.relay(node, events),
     tail: (node, { job, member, text }) => {
       if (members.get(member)?.node_id === node) onTail(job, member, text);
       return {};

@@ -23,6 +23,7 @@ import {
 import { AuditUnavailable } from "@resontech/audit/producer";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
+import { NodeEvents } from "@resontech/contracts/node-audit";
 import { ApiError } from "../api-error.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
@@ -39,6 +40,7 @@ const SCHEMAS = {
   "output-open": OutputOpenRequest,
   "output-parts": OutputPartsRequest,
   "output-complete": OutputCompleteRequest,
+  audit: NodeEvents,
   tail: TailMessage,
 } as const satisfies Record<AgentVerb, unknown>;
 
@@ -52,7 +54,7 @@ const MAX_REQUEST_BYTES = 8 * 1024 ** 2;
 /** Requests of one node that may be under way in each lane; more are told to wait. */
 const MAX_IN_FLIGHT = 64;
 /** These wait for the object store, its disk or the audit log, if need be for minutes. They have a lane of their own: beats wait for nobody. */
-const WAITS: ReadonlySet<AgentVerb> = new Set(["stage", "sign", "output-open", "output-parts", "output-complete"]);
+const WAITS: ReadonlySet<AgentVerb> = new Set(["stage", "sign", "output-open", "output-parts", "output-complete", "audit"]);
 
 type Answer = ({ ok: true } & object) | { ok: false; error: { code: AgentRefusalCode; message: string } };
 

@@ -190,7 +190,7 @@ async function openBus(
     onError: (error) => alarms.onError(error, "auth callout"),
   });
   const handlers = agentHandlers({
-    ...parts,
+    ...{ ...parts, gate },
     signing: new AttemptSigning({ ...parts, gate }),
     staging: new InputStaging({ ...parts, gate, store }),
     uploads,
