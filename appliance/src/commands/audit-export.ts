@@ -30,7 +30,7 @@ export async function exportAudit(context: PartContext, file: string, nonce?: st
     object: { kind: "log", id: config.appliance } as const,
     ...(nonce === undefined ? {} : { detail: { nonce } }),
   };
-  return operated(producer, [operation], async (index) => {
+  return await operated(producer, [operation], async (index) => {
     try {
       await producer.covered(index);
       const result = await exportLog({ logDir: await currentFolder(context), file: resolve(file), witnessedFor: index });
