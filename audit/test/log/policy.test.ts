@@ -30,6 +30,8 @@ t.test("reads logs, witnesses and nested groups, and says who is a quorum", asyn
   ];
   for (const [cosigned, is] of table) t.equal(isQuorum(new Set(cosigned)), is, cosigned.join(" "));
   t.match(policy(`log ${LOG}\nquorum none\n`), { needsWitness: false, witnesses: [] });
+  const ecdsa = `log box.audit.acme/2026+00000000+${Buffer.from([0x02, 1, 2, 3]).toString("base64")}\n`;
+  t.equal(policy(`log ${LOG}\n${ecdsa}quorum none\n`).logs.length, 1, "an ECDSA key beside is passed over");
   t.equal(policy(`log ${LOG}\nquorum none\n`).isQuorum(new Set()), true);
 });
 

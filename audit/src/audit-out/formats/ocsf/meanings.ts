@@ -34,6 +34,13 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "job.expired": as("api", "Update"),
   "job.rejected": as("api", "Update"),
   "job.member": as("api", "Update"),
+  "job.node.image": as("api", "Read"),
+  "job.node.staged": as("api", "Update"),
+  "job.node.started": as("api", "Update"),
+  "job.node.ended": as("api", "Update"),
+  "job.node.failed": as("api", "Update"),
+  "job.node.released": as("api", "Update"),
+  "job.node.lease-lost": as("entity", "Deactivate"),
 
   "key.mint": as("entity", "Create"),
   "key.bootstrap": as("entity", "Create"),
@@ -67,6 +74,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "data.object.refused": as("file", "Access Check"),
   "model.output.open": as("model", "Create"),
   "model.output": as("model", "Create"),
+  "model.node.output": as("model", "Create"),
 
   "privacy.erasure": as("entity", "Delete"),
   "privacy.refusal": as("entity", "Other"),
