@@ -35,7 +35,7 @@ function signed(node: { id: string; keyPem: string }, pseq: number, change: Part
     ...{ actor: { sub: node.id, kind: "node" }, object: { kind: "member", id: "m-1" } },
     detail: { ...OF_MEMBER, container: "c0ffee" },
   };
-  const { event } = composeEvent({ ...draft, ...change } as EventDraft, { boot: "life-1", pseq });
+  const { event } = composeEvent({ ...draft, ...change }, { boot: "life-1", pseq });
   const key = { key: node.keyPem, dsaEncoding: "ieee-p1363" } as const;
   const signature = sign("sha256", Buffer.from(NODE_EVENT_LABEL + event, "utf8"), key).toString("base64");
   return { event, disclosures: [], signature };
