@@ -37,7 +37,7 @@ try {
     workstation.submit((line) => phases.say(`  ${line}`)),
   );
   const heldOut = await phases.run("evaluate", "the downloaded checkpoint on held-out digits", () => workstation.evaluate());
-  const audit = await phases.run("audit", "exporting the audit log and verifying it offline, under the host's own Node", () =>
+  const audit = await phases.run("audit", "exporting the audit log and verifying it offline", () =>
     verifyAudit(appliance, work, bundle.bundle),
   );
 

@@ -3,7 +3,7 @@
  * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
 import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
@@ -25,8 +25,10 @@ import { renderNatsConfig } from "./nats-config.ts";
 const NATS_ACCOUNT = "FLEET";
 const REGISTRY_SERVICE = "resontech-registry";
 
-/** Space that auditd holds back: 5 % of the file system between 2 and 32 GiB at a customer; nothing where the log's disk is a trial's. */
-const BALLAST_BYTES = { trial: 64 * 1024 ** 2, production: 2 * 1024 ** 3 };
+/** Space that auditd holds back on a trial's disk. */
+const TRIAL_BALLAST_BYTES = 64 * 1024 ** 2;
+/** At a customer: this part of the log's file system, within these bounds. */
+const BALLAST = { part: 0.05, minBytes: 2 * 1024 ** 3, maxBytes: 32 * 1024 ** 3 };
 
 export async function prepare(context: PartContext): Promise<void> {
   makeFolders(context);
@@ -174,7 +176,7 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     clockSyncedFile: "/run/systemd/timesync/synchronized",
     learnMs: 5_000,
     segmentBytes: 16 * 1024 ** 2,
-    ballastBytes: config.keyKind === "live" ? BALLAST_BYTES.production : BALLAST_BYTES.trial,
+    ballastBytes: config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
     ballastStepBytes: 64 * 1024 ** 2,
     checkpointMs: 500,
     heartbeatMs: 60_000,
@@ -203,6 +205,11 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
 /** Written again once the join token is there: it names the token's file while there is one. */
 export function writeAgentConfig(context: PartContext): void {
   writeOwned(context.layout.processConfig("agent"), `${JSON.stringify(agentConfig(context), null, 2)}\n`, ROOT, 0o400);
+}
+
+function ballastBytes(auditDir: string): number {
+  const { blocks, bsize } = statfsSync(auditDir);
+  return Math.round(Math.min(Math.max(blocks * bsize * BALLAST.part, BALLAST.minBytes), BALLAST.maxBytes));
 }
 
 /** The day on which the log begins is fixed at install; a later start must find that log. */
