@@ -238,8 +238,9 @@ export class SearchIndex implements Disposable {
     }
     const insert = this.#db.prepare(`INSERT INTO events (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     const count = this.#db.prepare(
-      "INSERT INTO days (day, type, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+      "INSERT INTO days (day, type, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     );
+    const counts = new Map<string, number>();
     for (const [at, row] of rows.entries()) {
       const type = this.#idOf(row.type);
       insert.run(
@@ -247,7 +248,12 @@ export class SearchIndex implements Disposable {
         ...[Buffer.from(row.op.replaceAll("-", ""), "hex"), row.sub, row.onBehalfOf, this.#idOf(row.kind), row.object],
         row.outcome === null ? null : this.#idOf(row.outcome),
       );
-      count.run(new Date(row.atMs).toISOString().slice(0, 10), type);
+      const day = `${new Date(row.atMs).toISOString().slice(0, 10)} ${type}`;
+      counts.set(day, (counts.get(day) ?? 0) + 1);
+    }
+    for (const [key, added] of counts) {
+      const [day, type] = key.split(" ");
+      count.run(day, Number(type), added);
     }
     this.#db.prepare("UPDATE shards SET size = ? WHERE no = ?").run(firstIndex + rows.length, no);
   }
