@@ -5,7 +5,7 @@
 import type { Framework } from "./control-map.ts";
 import { uuidV5 } from "./uuid-v5.ts";
 
-const OSCAL_VERSION = "1.1.3";
+const OSCAL_VERSION = "1.2.1";
 
 export type ControlFindings = { id: string; title: string; count: number; firstIndex: number | null; lastIndex: number | null };
 export type PackScope = {
