@@ -1,0 +1,141 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { WitnessClient, type WitnessClientOptions } from "../../src/audit-out/witness/witness-client.ts";
+import { parseCheckpoint } from "../../src/log/checkpoint.ts";
+import { Link } from "../../src/producer/link.ts";
+import { connectProducer } from "../../src/producer/producer.ts";
+import { AuditdFixture, keyList, temporaryFolder } from "../helper.ts";
+import { WitnessFixture } from "../witness/helper.ts";
+
+const silent = pino({ level: "silent" });
+
+async function until(what: () => boolean): Promise<boolean> {
+  for (const deadline = performance.now() + 20_000; !what() && performance.now() < deadline; ) await sleep(50);
+  return what();
+}
+
+/** A real auditd with a real witness in its policy, and the client between them. */
+async function witnessedLog(t: Test, urlOf = (url: string) => url) {
+  const root = temporaryFolder(t);
+  const auditd = new AuditdFixture(root, {
+    producers: ["appliance", "audit-out"].map((name) => ({
+      name,
+      family: name,
+      socket: join(root, "run", `${name}.sock`),
+      gid: null,
+    })),
+    learnMs: 0,
+    checkpointMs: 10,
+  });
+  auditd.init();
+  const firstPolicy = join(root, "first.policy");
+  writeFileSync(firstPolicy, readFileSync(auditd.config.policyFile));
+  const witness = new WitnessFixture(t);
+  const lines = witness.init();
+  witness.run("admit", "--first", firstPolicy);
+  await witness.serve();
+  const policy = readFileSync(firstPolicy, "utf8").replace(
+    "quorum none\n",
+    `${lines.replaceAll(/^(witness .*)$/gm, `$1 ${urlOf(witness.url)}`)}quorum w1-both\n`,
+  );
+  mkdirSync(join(root, "out"));
+  writeFileSync(join(root, "policy"), policy);
+  renameSync(join(root, "policy"), auditd.config.policyFile);
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  const producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  const link = new Link({
+    ...{ socketPath: auditd.socket("audit-out"), boot: "o-1", firstPseq: 1 },
+    ...{ highestAck: undefined, seen: undefined, signal: undefined },
+  });
+  await link.welcomed;
+  const options = {
+    auditDir: auditd.config.auditDir,
+    policyFile: auditd.config.policyFile,
+    seenFile: join(root, "out", "seen.json"),
+    caFile: null,
+    handBack: (origin: string, size: number, lines: string) => link.query({ verb: "cosign", origin, size, lines }),
+    log: silent,
+  } satisfies WitnessClientOptions;
+  const client = await WitnessClient.open(options);
+  t.teardown(() => Promise.all([client[Symbol.asyncDispose](), producer.close(), link.close(0)]));
+  const file = join(auditd.logDir, "checkpoint.witnessed");
+  return {
+    auditd,
+    witness,
+    producer,
+    client,
+    options,
+    link,
+    seenFile: join(root, "out", "seen.json"),
+    witnessed: () => (existsSync(file) ? parseCheckpoint(readFileSync(file, "utf8"))! : null),
+  };
+}
+
+t.test("each new checkpoint is cosigned by the witness, and its two keys are the quorum", async (t) => {
+  const { auditd, witness, producer, client, link, seenFile, witnessed } = await witnessedLog(t);
+  t.same(await client.learn(), [], "nothing is cosigned yet");
+  client.follow();
+  for (let round = 0; round < 3; round++) {
+    const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
+    const startedMs = performance.now();
+    const reply = await link.query({ verb: "witnessed", index: acks.at(-1)!.index });
+    t.match(reply, { witnessed: true, needsWitness: true }, `round ${round}: ${Math.round(performance.now() - startedMs)} ms`);
+  }
+  t.equal(witnessed()!.signatures.length, 4);
+  const origin = `box.audit.acme/${auditd.currentSlug}`;
+  t.match(await client.learn(), [{ origin, size: witness.logs()[0]!.size, by: "witness" }]);
+  t.same(Object.values(JSON.parse(readFileSync(seenFile, "utf8"))), [{ [origin]: witness.logs()[0]!.size }]);
+});
+
+t.test("a witness that was away, and one whose size is not remembered, are taken up by their own answer", async (t) => {
+  const { witness, producer, client, options, seenFile, witnessed } = await witnessedLog(t);
+  await producer.covered((await producer.fact(keyList())).index);
+  client.follow();
+  t.ok(await until(() => witnessed() !== null));
+  await client[Symbol.asyncDispose]();
+  const { size } = witnessed()!;
+  await producer.covered((await Promise.all(Array.from({ length: 700 }, () => producer.fact(keyList())))).at(-1)!.index);
+  writeFileSync(seenFile, "damaged");
+  await witness.stop();
+  await using again = await WitnessClient.open(options);
+  again.follow();
+  await sleep(500);
+  t.equal(witnessed()!.size, size, "nobody answers");
+  await witness.serve("--listen", new URL(witness.url).host);
+  t.ok(await until(() => witnessed()!.size > size), "it goes on from the size that the witness says");
+});
+
+t.test("answers that are too long, wrong or never come hold up nobody", async (t) => {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    if (seen.length === 1) response.end("x".repeat(100_000));
+    else if (seen.length === 2) response.writeHead(409).end("not a size\n");
+    else if (seen.length === 3) response.writeHead(409).end("99999999\n");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { producer, client, witnessed } = await witnessedLog(
+    t,
+    () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  );
+  client.follow();
+  t.ok(await until(() => seen.length >= 3), "tried again after a pause");
+  await producer.covered((await producer.fact(keyList())).index);
+  t.equal(witnessed(), null);
+  const startedMs = performance.now();
+  await client[Symbol.asyncDispose]();
+  t.ok(performance.now() - startedMs < 2_000, "ends at once");
+  t.ok(seen.every((line) => line === "POST /add-checkpoint"));
+});
