@@ -99,8 +99,8 @@ export class DiskGuard {
     } finally {
       await handle.close();
     }
+    // A name that a power cut takes back is filled again.
     await rename(`${path}.new`, path);
-    await syncFolder(this.#folder);
     return true;
   }
 }
