@@ -3,7 +3,7 @@
  * Durable before the batch that its leaves are in, so a leaf never stands without it; lines of leaves that did not make it are cut at start.
  */
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, truncate } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import { syncFolder, type WithRoom } from "../log/durable-file.ts";
@@ -80,7 +80,15 @@ async function cutFrom(path: string, size: number): Promise<void> {
     if (end === -1 || indexOfLine(content.subarray(kept, end)) >= size) break;
     kept = end + 1;
   }
-  if (kept < content.length) await truncate(path, kept);
+  if (kept === content.length) return;
+  const handle = await open(path, constants.O_WRONLY);
+  try {
+    await handle.truncate(kept);
+    // Their indices are given again: after a power cut they must not be back beside other leaves.
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }
 
 function indexOfLine(line: Buffer): number {
