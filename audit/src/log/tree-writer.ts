@@ -121,11 +121,12 @@ export class TreeWriter {
     for (const folder of folders) await syncFolder(folder);
   }
 
-  /** Adds to `folders` each one whose list of names changed. */
+  /** Adds to `folders` each one whose list of names may not be durable: a life that was killed may have changed it and not synced it. */
   async #makeFolder(folder: string, folders: Set<string>): Promise<void> {
     if (this.#knownFolders.has(folder) || folder === this.#logDir) return;
     await this.#makeFolder(dirname(folder), folders);
-    if ((await this.#withRoom(() => mkdir(folder, { recursive: true, mode: 0o750 }))) !== undefined) folders.add(dirname(folder));
+    await this.#withRoom(() => mkdir(folder, { recursive: true, mode: 0o750 }));
+    folders.add(dirname(folder));
     this.#knownFolders.add(folder);
   }
 
