@@ -81,15 +81,17 @@ export class OpenShard implements AsyncDisposable {
     // A checkpoint of a shard that is being begun covers all that it says first: a start that finds none begins anew.
     if (beginning !== null) checkpointer.hold();
     for (const draft of beginning === null ? [] : firstLeaves(beginning)) void auditLog.record(draft);
-    await auditLog.record({
+    const started = auditLog.record({
       type: "audit.producer.start",
       object: { kind: "producer", id: AUDITD },
       detail: { boot, first_pseq: 1, prev_boot: own?.boot ?? null, prev_pseq: own?.lastPseq ?? 0 },
     });
     if (found.cut !== null) {
       around.log.warn(found.cut, "an incomplete last batch was cut from the write-ahead log");
+      // In one batch with the start: it takes the place of what was cut, and the next start no longer sees that.
       await auditLog.record({ type: "audit.wal.cut", object: { kind: "log", id: AUDITD }, detail: found.cut });
     }
+    await started;
     const { index } = await shard.heartbeat();
     checkpointer.release();
     await shard.#sign(index, found);

@@ -18,6 +18,22 @@ async function filled(t: Test, batches: number, bytes?: number): Promise<string>
   return folder;
 }
 
+/** One batch in a segment of its own, as the next life writes it. */
+async function append(folder: string, firstIndex: number): Promise<void> {
+  const wal = await Wal.open(folder, SEGMENT_BYTES, hasRoom);
+  await wal.append(firstIndex, leavesFrom(firstIndex, 10));
+  await wal.close();
+}
+
+/** Keeps 40 bytes of the last batch of the newest segment. */
+function tearLast(folder: string, batches: number): void {
+  const path = join(folder, readdirSync(folder).sort().at(-1)!);
+  const segment = readFileSync(path);
+  const frames = [...segment.toString("latin1").matchAll(/RTW1/g)].map(({ index }) => index);
+  segment.fill(0, frames[batches - 1]! + 40);
+  writeFileSync(path, segment);
+}
+
 t.test("CRC-32C gives the values of RFC 3720 B.4", async (t) => {
   t.equal(crc32c(Buffer.from("123456789")), 0xe3069283);
   t.equal(crc32c(Buffer.alloc(32)), 0x8a9136aa);
@@ -52,6 +68,33 @@ t.test("cuts an incomplete last batch, wherever it breaks off", async (t) => {
   headless.fill(0, last, last + 24);
   writeFileSync(path, headless);
   t.match((await readWal(folder, 0)).cut, { index: 20 }, "later pages may reach the disk before the first");
+});
+
+t.test("a batch that an earlier start cut is no fault: the next segment begins in its place", async (t) => {
+  const folder = await filled(t, 3);
+  tearLast(folder, 3);
+  await append(folder, 20);
+  const { leaves, cut } = await readWal(folder, 0);
+  t.equal(cut, null, "that start has said so");
+  t.same(leaves, leavesFrom(0, 30));
+  t.same((await readWal(folder, 25)).leaves, leavesFrom(25, 5), "wherever the checkpoint stands");
+});
+
+t.test("power that fails again while a batch is cut leaves two bad ones, and both are cut", async (t) => {
+  const folder = await filled(t, 3);
+  tearLast(folder, 3);
+  await append(folder, 20);
+  tearLast(folder, 1);
+  const { leaves, cut } = await readWal(folder, 0);
+  t.same(leaves, leavesFrom(0, 20));
+  t.match(cut, { index: 20, bytes: 80 });
+});
+
+t.test("a bad batch at the end of a segment is not cut when what follows does not take its place", async (t) => {
+  const folder = await filled(t, 3);
+  tearLast(folder, 3);
+  await append(folder, 30);
+  await t.rejects(readWal(folder, 0), { code: "log_damaged", index: 20, message: /bad, and others follow/ });
 });
 
 t.test("stops at a bad batch that others follow, and names the leaf", async (t) => {
