@@ -2,11 +2,12 @@
  * The write-ahead log: preallocated segments, one `fdatasync` a batch.
  *
  * Invariants: a segment is written with zeros and synced before its first batch, so a batch changes no metadata and can't run out of
- * space; a failed write or sync ends this object for good; a segment is deleted only when a durable checkpoint covers its batches.
+ * space; a failed write or sync ends this object for good; a segment is deleted only when a durable checkpoint covers its batches, and after a
+ * power cut the segments that are there are the newest ones, without a gap.
  */
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { syncFolder, type WithRoom } from "./durable-file.ts";
 import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 
@@ -37,7 +38,10 @@ export class Wal {
   static async open(folder: string, segmentBytes: number, withRoom: WithRoom): Promise<Wal> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) if (name.endsWith(".new")) await unlink(join(folder, name));
-    const last = (await segmentFiles(folder)).at(-1);
+    const found = await segmentFiles(folder);
+    // A life that was killed may have written a batch and not synced it: batches that follow must not outlive it.
+    for (const name of found) await syncSegment(join(folder, name));
+    const last = found.at(-1);
     const sequence = last === undefined ? 1 : Number(last.slice(0, 12)) + 1;
     const first = await withRoom(() => allocate(folder, sequence, segmentBytes));
     return new Wal(folder, segmentBytes, withRoom, sequence, first);
@@ -70,7 +74,7 @@ export class Wal {
     this.#filled = this.#filled.filter(({ end }) => end > size);
     for (const { path, handle } of covered) {
       await handle.close();
-      await unlink(path);
+      await removeSegment(path);
     }
   }
 
@@ -110,10 +114,24 @@ export async function segmentFiles(folder: string): Promise<string[]> {
   return names.filter((name) => SEGMENT_NAME.test(name)).sort();
 }
 
-/** Removes segments whose batches a durable checkpoint covers. */
+/** Removes segments whose batches a durable checkpoint covers, oldest first. */
 export async function removeSegments(folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await unlink(join(folder, name));
-  await syncFolder(folder);
+  for (const name of names) await removeSegment(join(folder, name));
+}
+
+/** One is gone for good before the next one goes: after a power cut an older one must not be back while a newer one is not. */
+async function removeSegment(path: string): Promise<void> {
+  await unlink(path);
+  await syncFolder(dirname(path));
+}
+
+async function syncSegment(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }
 
 async function allocate(folder: string, sequence: number, segmentBytes: number): Promise<Segment> {
