@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { syncFolder } from "../log/durable-file.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { setCurrentSlug } from "../log/shards.ts";
 import { ConfigError } from "./config.ts";
@@ -15,7 +16,8 @@ const DAY_MS = 86_400_000;
 export type InitResult = { origin: string; verifierKeys: string[]; policySha256: string; created: boolean };
 
 /**
- * Makes keys, policy and empty log; keys of a broken-off earlier run are kept, so it is safe to repeat. A log that is there stays.
+ * Makes keys, policy and empty log; keys of a broken-off earlier run are kept, so it is safe to repeat. A log that is there stays. That run may
+ * have given a name and not made it durable, so each folder is synced whoever filled it, before the next step builds on it.
  * @throws {@link ConfigError} when there is a log without its key, or no log and this is not the day on which one is made: a disk that was
  *   wiped must not begin a new log in silence
  */
@@ -33,7 +35,7 @@ export async function initLog(config: AuditdConfig): Promise<InitResult> {
   if (current === null) {
     await makeEmptyTree(config, shard, signers);
     await setCurrentSlug(config.auditDir, shard.slug);
-  }
+  } else await syncFolder(config.auditDir);
   const policy = await readFile(config.policyFile);
   return {
     origin: shard.origin,

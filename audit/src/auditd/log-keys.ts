@@ -15,7 +15,11 @@ const KINDS = [
 /** Makes the keys that are missing. */
 export async function ensureKeys({ keyFiles }: ShardFiles): Promise<void> {
   for (const { kind, algorithm } of KINDS) {
-    if (await exists(keyFiles[kind])) continue;
+    if (await exists(keyFiles[kind])) {
+      // Whoever made it may have been killed before its name was durable.
+      await syncFolder(dirname(keyFiles[kind]));
+      continue;
+    }
     // One call for each: the overloads of generateKeyPairSync know no union.
     const { privateKey } = algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ml-dsa-44");
     await replaceFile(keyFiles[kind], privateKey.export({ format: "pem", type: "pkcs8" }), 0o400);

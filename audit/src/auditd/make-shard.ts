@@ -20,8 +20,8 @@ export async function makeShardKeys(config: AuditdConfig, shard: ShardFiles): Pr
   const listed = parsePolicy(Buffer.from(policy, "latin1")).logs.map(verifierKey);
   const missing = keys.filter((key) => !listed.includes(key));
   // First of all lines: what is there, comments and witnesses, stays as its author wrote it.
-  if (missing.length > 0)
-    await replaceFile(config.policyFile, Buffer.from(missing.map((key) => `log ${key}\n`).join("") + policy, "latin1"), 0o444);
+  if (missing.length === 0) await syncFolder(dirname(config.policyFile));
+  else await replaceFile(config.policyFile, Buffer.from(missing.map((key) => `log ${key}\n`).join("") + policy, "latin1"), 0o444);
   return signers;
 }
 
@@ -31,7 +31,8 @@ export async function makeEmptyTree(
   { logDir, origin }: ShardFiles,
   signers: readonly NoteSigner[],
 ): Promise<void> {
-  if ((await mkdir(auditDir, { recursive: true, mode: 0o750 })) !== undefined) await syncFolder(dirname(auditDir));
+  await mkdir(auditDir, { recursive: true, mode: 0o750 });
+  await syncFolder(dirname(auditDir));
   await rm(logDir, { recursive: true, force: true });
   await mkdir(logDir, { mode: 0o750 });
   await syncFolder(auditDir);
