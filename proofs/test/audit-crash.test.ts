@@ -1,0 +1,87 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { temporaryRoot } from "../audit/auditd-instance.ts";
+import { Coordinator } from "../audit/crash/coordinator.ts";
+import type { CrashKind } from "../audit/crash/crash-state.ts";
+import { ImageTrials } from "../audit/crash/image-trials.ts";
+import { RecordedRun } from "../audit/crash/recorded-run.ts";
+import { Rows } from "../audit/crash/rows.ts";
+import { recordSecondLives } from "../audit/crash/runs.ts";
+import { type Life, type Mark, recordInit, recordLife } from "../audit/crash/workload.ts";
+import { seededRandom } from "../measure/seeded-random.ts";
+
+const SEED = 11;
+const DROPPED: CrashKind[] = ["unsynced dropped"];
+
+function place(t: Test) {
+  const root = temporaryRoot();
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const images = join(root, "images");
+  mkdirSync(images);
+  const random = seededRandom(SEED);
+  return { root, random, rows: new Rows(random), trials: new ImageTrials(images, random) };
+}
+
+function record(folder: string, rows: Rows, brokenOff: readonly number[], lives: readonly Life[]): Promise<RecordedRun> {
+  mkdirSync(folder);
+  return RecordedRun.record({
+    folder,
+    rows,
+    kept: null,
+    live: async (auditd, recorder) => {
+      await recordInit(auditd, recorder, brokenOff);
+      const coordinator = new Coordinator(auditd, rows, seededRandom(SEED), (acks) => recorder.mark({ acks } satisfies Mark));
+      for (const life of lives) await recordLife(auditd, recorder, coordinator, life);
+    },
+  });
+}
+
+/** What the power cuts at these points broke, one line each. */
+async function brokenAt(
+  trials: ImageTrials,
+  run: RecordedRun,
+  points: readonly number[],
+  leftOut: string | null,
+): Promise<string[]> {
+  return (await trials.run(run, points, leftOut, DROPPED)).flatMap(({ broken }) => broken);
+}
+
+const everyNth = (from: number, to: number, count: number): number[] =>
+  Array.from({ length: count }, (_, n) => from + Math.round(((to - from) * n) / (count - 1)));
+
+t.test("a ceremony that was broken off and repeated is durable once it says so", async (t) => {
+  const { root, rows, trials } = place(t);
+  // After the renames of key and policy, before their folders are synced.
+  const run = await record(join(root, "log"), rows, [7, 8, 14], []);
+  t.same(await brokenAt(trials, run, [run.calls.length], null), []);
+});
+
+t.test("what a killed auditd had written and not synced is durable before the next one builds on it", async (t) => {
+  const { root, rows, trials } = place(t);
+  const run = await record(join(root, "log"), rows, [], [{ kill: { after: 150, atWriteTo: "/wal/" } }, { rows: 3 }]);
+  const second = run.kinds.get("life")!.at(-1)!;
+  t.same(await brokenAt(trials, run, everyNth(second + 1, run.calls.length, 6), null), []);
+});
+
+t.test("a folder of the tree that a killed auditd made is durable before a checkpoint builds on it", async (t) => {
+  const { root, rows, trials } = place(t);
+  const whole = await record(join(root, "whole"), new Rows(seededRandom(SEED)), [], [{ rows: 1 }]);
+  const life = whole.kinds.get("life")!.at(-1)!;
+  const made = whole.calls.findIndex((call) => call.op === "mkdir" && call.path.endsWith("/tile/entries/000.p"));
+  const run = await record(join(root, "log"), rows, [], [{ kill: { after: made - life + 1, atWriteTo: null } }, { rows: 1 }]);
+  t.same(await brokenAt(trials, run, [run.calls.length], null), []);
+});
+
+t.test("power that fails again while what it left is taken up breaks nothing", async (t) => {
+  const { root, rows, random, trials } = place(t);
+  const run = await record(join(root, "log"), rows, [], [{ rows: 60 }]);
+  for await (const second of recordSecondLives(root, run, rows, 3, random))
+    t.same(await brokenAt(trials, second, everyNth(20, second.calls.length, 4), null), []);
+});
+
+t.test("without the sync of a batch acknowledgements are lost, and it is noticed", async (t) => {
+  const { root, rows, trials } = place(t);
+  const run = await record(join(root, "log"), rows, [], [{ rows: 40 }]);
+  t.ok((await brokenAt(trials, run, everyNth(100, run.calls.length, 6), "bytes of WAL segment")).length > 0);
+});
