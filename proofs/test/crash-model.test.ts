@@ -40,7 +40,7 @@ function textsOf(folder: ImageFolder, prefix = ""): Record<string, string> {
 }
 
 const contents = (all: Record<string, string>[], name: string): (string | undefined)[] =>
-  [...new Set(all.map((each) => each[name]))].sort();
+  [...new Set(all.map((each) => each[name]))].sort((a = "", b = "") => (a < b ? -1 : 1));
 
 t.test("what was synced, name and bytes, is in every state", async (t) => {
   const all = states([create("a", 2), write(2, "kept"), ...sync(2), ...sync(1)]);
