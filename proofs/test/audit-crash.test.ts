@@ -8,7 +8,8 @@ import { ImageTrials } from "../audit/crash/image-trials.ts";
 import { RecordedRun } from "../audit/crash/recorded-run.ts";
 import { Rows } from "../audit/crash/rows.ts";
 import { recordSecondLives } from "../audit/crash/runs.ts";
-import { type Life, type Mark, recordInit, recordLife } from "../audit/crash/workload.ts";
+import type { Mark } from "../audit/crash/promises.ts";
+import { type Life, recordInit, recordLife } from "../audit/crash/workload.ts";
 import { seededRandom } from "../measure/seeded-random.ts";
 
 const SEED = 11;

@@ -1,7 +1,9 @@
 /** What the outside world was told, and before which call: none of it may be taken back by a power cut. */
 import { type Disk, DiskFile } from "./disk-model.ts";
 import type { Call } from "./recording.ts";
-import type { Mark } from "./workload.ts";
+
+/** What the recording was told between calls: what a producer had in hand, or that the ceremony had ended. */
+export type Mark = { acks: readonly Ack[] } | { initialized: true };
 
 export type Ack = { pseq: number; index: number; leafHash: string };
 export type SeenCheckpoint = { size: number; root: string };

@@ -7,7 +7,8 @@ import type { Ack } from "./promises.ts";
 import { RecordedRun } from "./recorded-run.ts";
 import type { Rows } from "./rows.ts";
 import { writeImage } from "./try-image.ts";
-import { type Life, type Mark, recordInit, recordLife } from "./workload.ts";
+import type { Mark } from "./promises.ts";
+import { type Life, recordInit, recordLife } from "./workload.ts";
 
 /** Records of a ceremony; one more breaks nothing off. */
 const INIT_RECORDS = 45;

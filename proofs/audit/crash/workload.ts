@@ -4,12 +4,11 @@
  */
 import type { AuditdProcess } from "./auditd-process.ts";
 import type { Coordinator } from "./coordinator.ts";
-import type { Ack } from "./promises.ts";
+import type { Mark } from "./promises.ts";
 import type { Kill, Recorder } from "./recorder.ts";
 
 /** Killed, wherever it is then, or stopped in good order after so many rows. */
 export type Life = { kill: Kill } | { rows: number };
-export type Mark = { acks: readonly Ack[] } | { initialized: true };
 
 const KILL_SEEN_LIMIT_MS = 5_000;
 
