@@ -12,7 +12,7 @@ import Fastify, {
 import type { Logger } from "pino";
 import { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { Convert, Default } from "typebox/value";
+import { Default } from "typebox/value";
 import type { LogFollower } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import { proveEvent } from "../proof/prove-event.ts";
@@ -42,10 +42,10 @@ export function buildSearchApp({ index, indexer, follower, statusOfParts, log }:
   const logger: FastifyBaseLogger = log;
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ loggerInstance: logger, bodyLimit: 1_024, requestIdHeader: false, logController });
-  const readEvents = reader(EventsQuery);
-  const readEventParams = reader(EventParams);
+  const readEvents = reader(EventsQuery, ["limit"]);
+  const readEventParams = reader(EventParams, ["index"]);
   const readEventQuery = reader(EventQuery);
-  const readStats = reader(StatsQuery);
+  const readStats = reader(StatsQuery, ["days"]);
 
   app.get("/events", async (request) => {
     const query = readEvents(request.query);
@@ -105,16 +105,24 @@ function answer(reply: FastifyReply, error: SearchError): FastifyReply {
   return reply.code(error.status).send({ code: error.code, message: error.message });
 }
 
-/** Reads text from outside by a schema. */
-function reader<T extends TSchema>(schema: T): (raw: unknown) => Static<T> {
+/** Reads text from outside by a schema; `numbers` are the members that it has as digits. */
+function reader<T extends TSchema>(schema: T, numbers: readonly string[] = []): (raw: unknown) => Static<T> {
   const validator = Compile(schema);
   return (raw) => {
-    const value: unknown = Convert(schema, Default(schema, { ...(raw as object) }));
+    const members = Object.entries(raw as object).map(([name, text]: [string, unknown]) => [
+      name,
+      numbers.includes(name) ? numberOf(text) : text,
+    ]);
+    const value: unknown = Default(schema, Object.fromEntries(members));
     if (validator.Check(value)) return value;
     const [first] = validator.Errors(value);
     const what = first?.keyword === "boolean" || first?.keyword === "additionalProperties" ? "is not known" : first?.message;
     throw new SearchError("query_invalid", `${first?.instancePath || "/"} ${what ?? "is wrong"}`);
   };
+}
+
+function numberOf(text: unknown): unknown {
+  return typeof text === "string" && /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text;
 }
 
 function filterOf({ from, to, limit: _limit, cursor: _cursor, ...rest }: EventsQuery): EventFilter {
