@@ -196,6 +196,7 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
     stateDir: layout.data("audit-out"),
     auditSocket: layout.run("audit", "audit-out", "sock"),
     searchSocket: layout.run("audit", "search", "sock"),
+    witnessCaFile: receivers.witnessCaFile ?? null,
     pollMs: 250,
     retryMs: 1_000,
     logLevel: "info",

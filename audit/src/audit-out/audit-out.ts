@@ -1,8 +1,11 @@
 /** Puts audit-out together: one follower of the log, and whoever takes from it. */
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { Logger } from "pino";
 import { LogFollower } from "./follow/log-follower.ts";
 import { seenTrees } from "./follow/seen-file.ts";
+import type { SeenTree } from "../producer/producer.ts";
 import { Reporter } from "./reporter.ts";
 import { Indexer } from "./search/indexer.ts";
 import { listenOnSocket } from "./search/listen.ts";
@@ -11,12 +14,25 @@ import { SearchIndex } from "./search/search-index.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
 import { Sink } from "./sinks/sink.ts";
+import { WitnessClient } from "./witness/witness-client.ts";
+
+/** auditd waits a little longer than this for what the witnesses say. */
+const LEARN_MS = 3_000;
 import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(config.stateDir), log));
+  const { auditDir, policyFile, stateDir, witnessCaFile: caFile } = config;
+  const witnesses = stack.use(
+    await WitnessClient.open({
+      ...{ auditDir, policyFile, caFile, log },
+      seenFile: join(stateDir, "witnesses.json"),
+      handBack: (origin, size, lines) => reporter.handBack(origin, size, lines),
+    }),
+  );
+  const learn = async (): Promise<readonly SeenTree[]> => await Promise.race([witnesses.learn(), pause(LEARN_MS, [])]);
+  const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(stateDir), learn, log));
   const follower = stack.use(new LogFollower(config, log));
   const index = stack.use(
     new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),
@@ -36,6 +52,7 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
   await listenOnSocket(app, config.searchSocket);
   // Last: a log that was never read may take minutes, and searches say meanwhile how far it is.
   void follower.start();
+  witnesses.follow();
   const owned = stack.move();
   return { [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

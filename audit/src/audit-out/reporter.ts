@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Logger } from "pino";
-import { type AuditProducer, AuditRejected, connectProducer, type SeenTree } from "../producer/producer.ts";
+import { type AuditProducer, AuditRejected, AuditUnavailable, connectProducer, type SeenTree } from "../producer/producer.ts";
 
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
 const MAX_WAITING = 256;
@@ -18,16 +18,24 @@ export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" 
 export class Reporter implements AsyncDisposable {
   readonly #socketPath: string;
   readonly #seen: () => readonly SeenTree[];
+  readonly #learn: () => Promise<readonly SeenTree[]>;
+  #learned: readonly SeenTree[] = [];
+  #producer: AuditProducer | null = null;
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #waiting: OwnFact[] = [];
   #wake = Promise.withResolvers<void>();
   #running: Promise<void>;
 
-  /** @param seen what was read of the log, also by an earlier life: auditd signs nothing for a log that is older */
-  constructor(socketPath: string, seen: () => readonly SeenTree[], log: Logger) {
+  /**
+   * auditd signs nothing for a log that is older than what it hears of at the connection.
+   * @param seen what was read of the log, also by an earlier life
+   * @param learn what the witnesses say, before the first connection
+   */
+  constructor(socketPath: string, seen: () => readonly SeenTree[], learn: () => Promise<readonly SeenTree[]>, log: Logger) {
     this.#socketPath = socketPath;
     this.#seen = seen;
+    this.#learn = learn;
     this.#log = log;
     this.#running = this.#run();
   }
@@ -39,6 +47,12 @@ export class Reporter implements AsyncDisposable {
     this.#wake.resolve();
   }
 
+  /** Hands auditd what witnesses signed. @throws AuditUnavailable while there is no connection */
+  async handBack(origin: string, size: number, lines: string): Promise<void> {
+    if (this.#producer === null) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    await this.#producer.cosign(origin, size, lines);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#wake.resolve();
@@ -47,18 +61,22 @@ export class Reporter implements AsyncDisposable {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
+    this.#learned = await this.#learn();
     while (!signal.aborted) {
       try {
         await using producer = await connectProducer({
           socketPath: this.#socketPath,
           boot: randomUUID(),
-          seen: this.#seen,
+          seen: () => [...this.#seen(), ...this.#learned],
           signal,
         });
+        this.#producer = producer;
         await this.#drain(producer);
       } catch (error) {
         if (signal.aborted) return;
         this.#log.debug({ err: error }, "auditd is away");
+      } finally {
+        this.#producer = null;
       }
       await pause(RETRY_MS, undefined, { signal }).catch(() => {});
     }

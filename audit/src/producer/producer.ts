@@ -6,7 +6,7 @@ import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
 import type { NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
-import type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
+import type { CosignReply, LeafRef, OpenOperation, SeenTree, Witnessed } from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
@@ -53,6 +53,10 @@ export interface AuditConnection extends AsyncDisposable {
   relay(node: string, events: NodeEvents): Promise<NodeEventsReply>;
   /** Waits for a signed checkpoint that covers the leaf; one is made at once. */
   covered(index: number): Promise<{ checkpointSize: number }>;
+  /** Signature lines of witnesses for a checkpoint of the log; of the producer `audit-out` alone. auditd judges them. */
+  cosign(origin: string, size: number, lines: string): Promise<CosignReply>;
+  /** Waits, at most 5 s, for a checkpoint that covers the leaf and that the policy's quorum of witnesses cosigned. */
+  witnessed(index: number): Promise<Witnessed>;
   readonly connected: boolean;
   /** The log's disk is nearly full: take no new work. */
   readonly draining: boolean;
@@ -149,6 +153,14 @@ abstract class Connection implements AuditConnection {
 
   async covered(index: number): Promise<{ checkpointSize: number }> {
     return (await this.link.query({ verb: "cover", index })) as { checkpointSize: number };
+  }
+
+  async cosign(origin: string, size: number, lines: string): Promise<CosignReply> {
+    return (await this.link.query({ verb: "cosign", origin, size, lines })) as CosignReply;
+  }
+
+  async witnessed(index: number): Promise<Witnessed> {
+    return (await this.link.query({ verb: "witnessed", index })) as Witnessed;
   }
 
   get connected(): boolean {

@@ -1,12 +1,27 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { exportLog } from "../../src/export/export-log.ts";
+import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { verify } from "../../src/verifier/verify.ts";
+import { type TestLog, WitnessFixture } from "../witness/helper.ts";
 import { until } from "./helper.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/audit-out/main.ts");
@@ -181,5 +196,58 @@ t.test(
       writeFileSync(out.configFile, JSON.stringify({ ...out.config, ...changes }));
       t.match(run(), { status: 1, stderr: message });
     }
+  },
+);
+
+t.test(
+  "a real witness countersigns, and what it has seen stops a log that was put back to an older state",
+  { skip: notRoot },
+  async (t) => {
+    const out = new Out(temporaryFolder(t));
+    const { auditd } = out;
+    t.teardown(async () => {
+      await out.stop("SIGKILL");
+      await auditd.stop("SIGKILL");
+    });
+    auditd.init();
+    const witness = new WitnessFixture(t);
+    const keys = witness.init({ policyFile: auditd.config.policyFile } as TestLog);
+    await witness.serve();
+    // The officer's policy: the log's lines stay, the witness and its quorum come.
+    const log = readFileSync(auditd.config.policyFile, "utf8")
+      .match(/^log .*\n/gm)!
+      .join("");
+    const lines = keys.match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!.map((key, at) => `witness w${at} ${key} ${witness.url}\n`);
+    const group = `group site all ${lines.map((_, at) => `w${at}`).join(" ")}\n`;
+    const policy = `${log}${lines.join("")}${group}quorum site\n`;
+    rmSync(auditd.config.policyFile);
+    writeFileSync(auditd.config.policyFile, policy, { mode: 0o444 });
+    await auditd.start();
+    await out.start();
+    await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+    const { index } = await gate.fact(keyList());
+    t.match(await gate.witnessed(index), { witnessed: true, needsWitness: true });
+    const file = join(out.root, "export.tar");
+    await exportLog({ logDir: auditd.logDir, file, witnessedFor: index });
+    const { verdicts } = await verify({ bundle: createReadStream(file), policy: Buffer.from(policy), platform: nodePlatform });
+    t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" }, WITNESSED: { verdict: "PASS" } });
+
+    const backup = join(out.root, "backup");
+    for (const folder of ["audit", "state"]) cpSync(join(out.root, folder), join(backup, folder), { recursive: true });
+    const later = await gate.fact(keyList());
+    t.match(await gate.witnessed(later.index), { witnessed: true });
+    await gate.close();
+    await out.stop("SIGTERM");
+    await auditd.stop();
+    // Everything on this host is put back, also what audit-out has seen: only the witness knows.
+    for (const folder of ["audit", "state"]) {
+      rmSync(join(out.root, folder), { recursive: true });
+      cpSync(join(backup, folder), join(out.root, folder), { recursive: true });
+    }
+    const starting = auditd.start();
+    await until(() => existsSync(auditd.socket("audit-out")));
+    await out.start();
+    await starting;
+    t.match(await auditd.control({ verb: "status" }), { rolledBack: { by: "witness" } });
   },
 );
