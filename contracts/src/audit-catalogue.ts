@@ -32,6 +32,9 @@ const OPERATION = ["requested", "completed", "failed", "denied"] as const satisf
 const FACT = ["fact"] as const satisfies EventPhase[];
 const OPERATION_OR_FACT = [...OPERATION, ...FACT] as const;
 
+/** A heartbeat names so many producers; a leaf holds 16 KiB. */
+export const MAX_HEARTBEAT_PRODUCERS = 200;
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -627,7 +630,12 @@ export const EVENT_CATALOGUE = {
     "Once a minute: the last sequence number of each producer.",
     Type.Object(
       {
-        producers: Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: 200 }),
+        /** In order of their names; of more than {@link MAX_HEARTBEAT_PRODUCERS} the digest stands instead. */
+        producers: Type.Optional(
+          Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: MAX_HEARTBEAT_PRODUCERS }),
+        ),
+        /** SHA-256 over `prod ‖ 0x20 ‖ boot ‖ 0x20 ‖ pseq ‖ 0x0A` of each, in order of their names: whoever reads the log knows the same. */
+        vector: Type.Optional(Type.Object({ producers: Count, sha256: Sha256Hex }, closed)),
         open_operations: Count,
       },
       closed,

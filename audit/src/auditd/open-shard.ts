@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
+import { heartbeatOf } from "../decisions/heartbeat.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import { type Beginning, firstLeaves } from "../decisions/restate.ts";
 import type { WithRoom } from "../log/durable-file.ts";
@@ -164,12 +165,8 @@ export class OpenShard implements AsyncDisposable {
   }
 
   heartbeat(): Promise<LeafRef> {
-    const { ledger } = this.auditLog;
-    return this.auditLog.record({
-      type: "audit.heartbeat",
-      object: { kind: "log", id: AUDITD },
-      detail: { producers: ledger.positions(), open_operations: ledger.openCount },
-    });
+    const detail = heartbeatOf(this.auditLog.ledger);
+    return this.auditLog.record({ type: "audit.heartbeat", object: { kind: "log", id: AUDITD }, detail });
   }
 
   /** Commits and signs what was taken, saves the ledger. */

@@ -1,6 +1,7 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
 import type { Leaf } from "./leaf.ts";
 import { Operations } from "./operations.ts";
+import type { Platform } from "./platform.ts";
 import { Sequences } from "./sequences.ts";
 import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
 import { fail, pass, type Verdict } from "./verdicts.ts";
@@ -18,7 +19,7 @@ export type Findings = {
 
 export class Completeness {
   readonly timeline = new Timeline();
-  readonly #sequences = new Sequences();
+  readonly #sequences: Sequences;
   readonly #operations = new Operations();
   readonly #faults: Verdict[] = [];
   #recovered: Recovered | null = null;
@@ -26,6 +27,10 @@ export class Completeness {
   #abruptStarts = 0;
   #lastType = "";
   #lastMs = 0;
+
+  constructor({ sha256 }: Pick<Platform, "sha256">) {
+    this.#sequences = new Sequences(sha256);
+  }
 
   note(leaf: Leaf, index: number): void {
     const { type, prod, detail = {} } = leaf;

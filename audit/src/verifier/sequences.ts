@@ -2,7 +2,9 @@
  * Where each producer stands: its numbers follow one another within a life, a life is begun by `audit.producer.start`, and each heartbeat says
  * of all of them what the log holds.
  */
+import { hex, utf8 } from "./bytes.ts";
 import type { Leaf } from "./leaf.ts";
+import type { Platform } from "./platform.ts";
 
 const AUDITD = "auditd";
 
@@ -13,9 +15,14 @@ type Life = {
 };
 
 export class Sequences {
+  readonly #sha256: Platform["sha256"];
   readonly #lives = new Map<string, Life>();
   /** auditd speaks before it says that it starts: the first entries of a shard say where the others stand. */
   #isOpening = false;
+
+  constructor(sha256: Platform["sha256"]) {
+    this.#sha256 = sha256;
+  }
 
   get count(): number {
     return this.#lives.size;
@@ -79,19 +86,32 @@ export class Sequences {
   }
 
   #heartbeat({ detail = {}, pseq }: Leaf): string | null {
+    const held = (prod: string, { last }: Life): number => (prod === AUDITD ? pseq - 1 : last);
+    const { vector } = detail;
+    if (typeof vector === "object" && vector !== null) return this.#vectorFault(vector as Record<string, unknown>, held);
     const said = new Map<string, { boot: string; pseq: number }>();
-    const vector = detail["producers"];
-    if (!Array.isArray(vector)) return null;
-    for (const { prod, boot, pseq: last } of vector as { prod: string; boot: string; pseq: number }[])
+    const producers = detail["producers"];
+    if (!Array.isArray(producers)) return "GAP: the heartbeat names nobody";
+    for (const { prod, boot, pseq: last } of producers as { prod: string; boot: string; pseq: number }[])
       said.set(prod, { boot, pseq: last });
-    for (const [prod, { boot, last }] of this.#lives) {
+    for (const [prod, life] of this.#lives) {
       const one = said.get(prod);
       if (one === undefined) return `GAP: the heartbeat does not name ${prod}`;
-      const held = prod === AUDITD ? pseq - 1 : last;
-      if (one.boot !== boot || one.pseq !== held)
-        return `GAP: the heartbeat says that ${prod} is at ${one.pseq}, the log has ${held}`;
+      const last = held(prod, life);
+      if (one.boot !== life.boot || one.pseq !== last)
+        return `GAP: the heartbeat says that ${prod} is at ${one.pseq}, the log has ${last}`;
     }
     const unknown = [...said.keys()].find((prod) => !this.#lives.has(prod));
     return unknown === undefined ? null : `GAP: the heartbeat names ${unknown}, of which the log has nothing`;
+  }
+
+  /** Of many producers the digest alone: a fault says that one of them is missed, not which. */
+  #vectorFault(vector: Record<string, unknown>, held: (prod: string, life: Life) => number): string | null {
+    const lives = [...this.#lives].sort(([a], [b]) => (a < b ? -1 : 1));
+    const lines = lives.map(([prod, life]) => `${prod} ${life.boot} ${held(prod, life)}\n`).join("");
+    const isSame = vector["producers"] === lives.length && vector["sha256"] === hex(this.#sha256(utf8(lines)));
+    return isSame
+      ? null
+      : `GAP: the heartbeat's digest of ${String(vector["producers"])} producers is not that of what the log holds`;
   }
 }

@@ -69,7 +69,7 @@ class Verification {
   readonly #platform: Platform;
   readonly #reader: ArchiveReader;
   readonly #tree: VerifierTree;
-  readonly #completeness = new Completeness();
+  readonly #completeness: Completeness;
   readonly #disclosures: Disclosures;
   readonly #witnessed = new Witnessed();
   readonly #nonce: string | null;
@@ -82,6 +82,7 @@ class Verification {
     this.#platform = options.platform;
     this.#reader = new ArchiveReader(options.bundle);
     this.#tree = new VerifierTree(options.platform.sha256);
+    this.#completeness = new Completeness(options.platform);
     this.#disclosures = new Disclosures(options.platform);
     this.#nonce = options.nonce === undefined ? null : hex(options.nonce);
     this.report = {

@@ -185,6 +185,16 @@ t.test("what is missing or does not fit is named with its entry", async (t) => {
   t.match(await completeness(headless), { verdict: "FAIL", index: 0 }, "a log without its beginning");
 });
 
+t.test("of more than two hundred producers the heartbeat has a digest, which must be that of what the log holds", async (t) => {
+  const log = MadeLog.begun();
+  for (let n = 0; n < 240; n++) log.start(`node-${n}`);
+  log.heartbeat();
+  t.match(await completeness(log), { verdict: "PASS", reason: /^242 producers/ });
+  log.position("node-7").pseq += 1;
+  log.heartbeat();
+  t.match(await completeness(log), { verdict: "FAIL", reason: /digest of 242 producers/ });
+});
+
 t.test("silence is DARK, or STOPPED after a stop in good order, and fails where no downtime was announced for it", async (t) => {
   const log = MadeLog.begun();
   log.run(1);

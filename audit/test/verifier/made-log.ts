@@ -1,6 +1,7 @@
 /** A log of a test's own making, honest or not: leaves as auditd writes them, an export as `exportLog` writes it. */
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { heartbeatOf } from "../../src/decisions/heartbeat.ts";
 import { canonicalJson, canonicalMembers } from "../../src/event/canonical-json.ts";
 import { composeEvent } from "../../src/event/compose-event.ts";
 import { leafText } from "../../src/event/leaf.ts";
@@ -93,7 +94,8 @@ export class MadeLog {
 
   heartbeat(): void {
     const producers = [...this.#positions].map(([prod, at]) => ({ prod, ...at })).sort((a, b) => (a.prod < b.prod ? -1 : 1));
-    this.own({ type: "audit.heartbeat", object: { kind: "log", id: "auditd" }, detail: { producers, open_operations: 0 } });
+    const detail = heartbeatOf({ positions: () => producers, openCount: 0 });
+    this.own({ type: "audit.heartbeat", object: { kind: "log", id: "auditd" }, detail });
   }
 
   /** Minutes in which auditd runs. */
