@@ -11,7 +11,7 @@ const NONCE = /^[0-9a-f]{64}$/;
 /** The log was not exported; that it was asked for stands in the log. */
 class ExportFailed extends Error {
   override readonly name = "ExportFailed";
-  readonly code = "export_failed";
+  readonly code = "audit_export_failed";
 }
 
 /**
