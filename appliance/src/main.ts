@@ -1,4 +1,5 @@
 /** The `appliance` command: everything that an operator does on the box. Root alone. */
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
@@ -48,6 +49,11 @@ const program = new Command("appliance")
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
+const approversOf = ([one, other, ...rest]: string[]): [string, string] => {
+  if (one === undefined || other === undefined || rest.length > 0)
+    return program.error("--approver must be given exactly twice", { exitCode: 2 });
+  return [one, other];
+};
 const auditControl = (): string => openContext(root()).layout.run("audit", "control", "sock");
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -234,10 +240,16 @@ leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "audi
   )
   .option("--approver <id>", "one of the two, given twice", (one: string, all: string[]) => [...all, one], [])
   .action(async (options: { approver: string[] }) => {
-    const [one, other, ...rest] = options.approver;
-    if (one === undefined || other === undefined || rest.length > 0)
-      return program.error("--approver must be given exactly twice", { exitCode: 2 });
-    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: [one, other] }));
+    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: approversOf(options.approver) }));
+  });
+leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "auditd" })
+  .description("let other witnesses countersign: the whole trust policy, the log's own lines as they are; two people must agree")
+  .option("--approver <id>", "one of the two, given twice", (one: string, all: string[]) => [...all, one], [])
+  .action(async (file: string, options: { approver: string[] }) => {
+    const context = openContext(root());
+    const policy = readFileSync(file, "utf8");
+    await askAuditd(auditControl(), { verb: "set-policy", policy, approvers: approversOf(options.approver) });
+    print(publishAuditPolicy(context));
   });
 leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: "auditd" })
   .description(

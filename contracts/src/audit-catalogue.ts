@@ -616,7 +616,7 @@ export const EVENT_CATALOGUE = {
     "log",
     "The trust policy was changed: witnesses, quorum.",
     Type.Object(
-      { policy_sha256: Type.Optional(Sha256Hex), witnesses: Type.Optional(Count), quorum: Type.Optional(Code) },
+      { policy_sha256: Sha256Hex, witnesses: Count, approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }) },
       closed,
     ),
   ),

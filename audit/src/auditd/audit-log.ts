@@ -42,6 +42,7 @@ const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.shard.next",
   "audit.shard.close",
   "audit.op.carried",
+  "audit.policy",
   "audit.witness.lag",
 ]);
 
@@ -166,7 +167,7 @@ export class AuditLog {
   record<T extends EventType>(draft: OwnDraft<T>): Promise<LeafRef> {
     this.#pseq += 1;
     const composed = composeEvent(
-      { op: crypto.randomUUID(), ...draft, phase: "fact", actor: { sub: AUDITD, kind: "system" } },
+      { op: crypto.randomUUID(), phase: "fact", ...draft, actor: { sub: AUDITD, kind: "system" } },
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
     const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };

@@ -6,6 +6,7 @@
  *
  * While it is rolled back nothing is signed and nothing taken: a second tree would grow under one origin.
  */
+import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
@@ -16,8 +17,11 @@ import type { Logger } from "pino";
 import { AUDITD } from "../decisions/ledger.ts";
 import type { Beginning } from "../decisions/restate.ts";
 import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
+import { logLinesViolation } from "../decisions/policy-change.ts";
+import { replaceFile } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
+import { parsePolicy, type Policy, PolicyError } from "../log/policy.ts";
 import { setCurrentSlug } from "../log/shards.ts";
 import type { CosignReply } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
@@ -356,9 +360,12 @@ export class Auditd implements AsyncDisposable {
         this.#isClockVouched = true;
         if (this.#shard !== null && this.#turning === null) await this.#checkShard(this.#shard);
         return this.status();
+      case "set-policy":
+        twoOf(request.approvers);
+        await this.#setPolicy(Buffer.from(request.policy, "utf8"), request.approvers);
+        return this.status();
       case "open-shard": {
-        const [one, other] = request.approvers;
-        if (one === other) throw new ControlRefused("approvers_equal", "a new shard is opened by two people");
+        const [one, other] = twoOf(request.approvers);
         if (this.#rolledBack === null)
           throw new ControlRefused("not_rolled_back", "nobody has seen more of the log than it holds, and it was not restored");
         this.#turning ??= this.#openAfterRestore([one, other]);
@@ -367,6 +374,36 @@ export class Auditd implements AsyncDisposable {
         return this.status();
       }
     }
+  }
+
+  /** Asked for on record, written, then its outcome: witnesses are believed by the file alone. */
+  async #setPolicy(bytes: Buffer, approvers: [string, string]): Promise<void> {
+    const shard = this.#shard;
+    if (shard === null) throw new ControlRefused("log_closed", "the log takes nothing now");
+    const { policyFile, originPrefix } = this.#config;
+    const { logs } = await this.#trust.current();
+    let policy: Policy;
+    try {
+      policy = parsePolicy(bytes);
+    } catch (error) {
+      if (error instanceof PolicyError) throw new ControlRefused(error.code, error.message);
+      throw error;
+    }
+    const violation = logLinesViolation(logs, policy.logs, originPrefix);
+    if (violation !== null || policy.logs.length !== logs.length)
+      throw new ControlRefused("policy_of_other_log", violation ?? "a log line was added: keys of shards are auditd's to list");
+    const about = {
+      ...({ type: "audit.policy", op: crypto.randomUUID(), object: { kind: "log", id: AUDITD } } as const),
+      detail: { policy_sha256: hash("sha256", bytes), witnesses: policy.witnesses.length, approvers },
+    };
+    await shard.auditLog.record({ ...about, phase: "requested" });
+    try {
+      await this.#guard.withRoom(() => replaceFile(policyFile, bytes, 0o444));
+    } catch (error) {
+      await shard.auditLog.record({ ...about, phase: "failed", outcome: { code: "policy_not_written" } });
+      throw error;
+    }
+    await shard.auditLog.record({ ...about, phase: "completed", outcome: { code: "ok" } });
   }
 
   /** What the write-ahead log holds beyond the last checkpoint was never signed, and is lost with the rest. */
@@ -439,4 +476,10 @@ export class Auditd implements AsyncDisposable {
   #announce(): void {
     for (const port of this.#ports) port.announce(this.status().draining);
   }
+}
+
+/** @throws ControlRefused unless they are two */
+function twoOf(approvers: [string, string]): [string, string] {
+  if (approvers[0] === approvers[1]) throw new ControlRefused("approvers_equal", "it takes two people");
+  return approvers;
 }

@@ -8,7 +8,8 @@ import { dirname } from "node:path";
 import { AuditControlRequest } from "@resontech/contracts/audit-control";
 import { Compile } from "typebox/compile";
 
-const MAX_LINE_BYTES = 4_096;
+/** A policy with its keys, escaped. */
+const MAX_LINE_BYTES = 524_288;
 const TIMEOUT_MS = 10_000;
 
 const isRequest = Compile(AuditControlRequest);

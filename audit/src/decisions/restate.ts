@@ -4,7 +4,8 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { AUDITD, type Ledger } from "./ledger.ts";
 
 /** An event of auditd's own, before it is given its place. */
-export type OwnDraft<T extends EventType = EventType> = Pick<EventDraft<T>, "type" | "object" | "detail"> & { op?: string };
+export type OwnDraft<T extends EventType = EventType> = Pick<EventDraft<T>, "type" | "object" | "detail"> &
+  Partial<Pick<EventDraft<T>, "op" | "phase" | "outcome">>;
 
 export type Before = {
   origin: string;

@@ -220,17 +220,27 @@ t.test(
     const lines = keys.match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!.map((key, at) => `witness w${at} ${key} ${witness.url}\n`);
     const group = `group site all ${lines.map((_, at) => `w${at}`).join(" ")}\n`;
     const policy = `${log}${lines.join("")}${group}quorum site\n`;
-    rmSync(auditd.config.policyFile);
-    writeFileSync(auditd.config.policyFile, policy, { mode: 0o444 });
     await auditd.start();
     await out.start();
+    const set = (text: string, approvers = ["ann", "bob"]) => auditd.control({ verb: "set-policy", policy: text, approvers });
+    t.match(await set(policy, ["ann", "ann"]), { error: { code: "approvers_equal" } });
+    t.match(await set(policy.replace("quorum site", "quorum nobody")), { error: { code: "policy_invalid" } });
+    t.match(await set(policy.slice(policy.indexOf("\n") + 1)), { error: { code: "policy_of_other_log" } });
+    t.match(await set(policy), { rolledBack: null });
+    t.equal(readFileSync(auditd.config.policyFile, "utf8"), policy);
     await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
     const { index } = await gate.fact(keyList());
-    t.match(await gate.witnessed(index), { witnessed: true, needsWitness: true });
+    // audit-out looks for new witnesses every ten seconds.
+    await until(async () => (await gate.witnessed(index)).witnessed, 40_000);
     const file = join(out.root, "export.tar");
     await exportLog({ logDir: auditd.logDir, file, witnessedFor: index });
     const { verdicts } = await verify({ bundle: createReadStream(file), policy: Buffer.from(policy), platform: nodePlatform });
     t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" }, WITNESSED: { verdict: "PASS" } });
+
+    t.match(
+      (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.policy"),
+      [{ phase: "requested", detail: { approvers: ["ann", "bob"], witnesses: lines.length } }, { phase: "completed" }],
+    );
 
     const backup = join(out.root, "backup");
     for (const folder of ["audit", "state"]) cpSync(join(out.root, folder), join(backup, folder), { recursive: true });
