@@ -6,6 +6,9 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { BridgeAddress } from "@resontech/contracts/agent-protocol";
 import Docker from "dockerode";
 import type { Logger } from "pino";
+import { pumpJournal } from "./audit/journal-pump.ts";
+import { NodeRecords } from "./audit/node-records.ts";
+import { SignedJournal } from "./audit/signed-journal.ts";
 import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { whileEngineIsAway } from "./containers/engine-retry.ts";
@@ -57,6 +60,9 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     servers: identity.natsUrl,
     tls: { ca: rootCert, cert: identity.certPem, key: identity.keyPem },
   });
+  const auditWake = new Wake();
+  using journal = new SignedJournal({ ...config, keyPem: identity.keyPem, onAppend: () => auditWake.now() });
+  const records = new NodeRecords(journal, config.node);
   const leaseFile = new LeaseFile(join(config.dataDir, "lease"), disk);
   const tools: MemberTools = {
     config,
@@ -67,16 +73,20 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       ...{ engine, instance: config.instance, address: config.address, log },
       identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },
     }),
-    uploader: new Uploader(coordinator, rootCert),
+    uploader: new Uploader(coordinator, rootCert, (ref, output) => {
+      const desired = members.journals().find(({ state }) => state.desired.member === ref.member)?.state.desired;
+      if (desired !== undefined) records.output(desired, output);
+    }),
     accelerators,
     tailLimit: new TailLimit(),
     rootCert,
     leaseDir: leaseFile.folder,
     bootId: bootId(),
     log,
+    records,
     onReport: () => pump.wake(),
   };
-  const members: MemberSet = new MemberSet(tools, () => lease.verdict === "work" && !disk.isFull);
+  const members: MemberSet = new MemberSet(tools, () => lease.verdict === "work" && !disk.isFull && !journal.isFull);
   const pump = new ReportPump({
     coordinator,
     journals: () => members.journals(),
@@ -94,7 +104,15 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     held: () => members.held(),
     onRegistered: () => members.look(),
     onDesiredVersion: (version) => members.lookFor(version),
-    onLost: () => members.stopAll(),
+    onLost: () => {
+      const held = members.held().length;
+      members.stopAll();
+      try {
+        records.leaseLost(held);
+      } catch (error) {
+        log.error({ err: error }, "that the lease was lost could not be recorded");
+      }
+    },
     log,
   });
 
@@ -144,7 +162,16 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   await whileEngineIsAway(() => members.resume(), signal);
   const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
   try {
-    await Promise.all([lease.run(signal), pump.run(signal), members.run(signal), probeForEver(), watchDisk(), watchNetworks()]);
+    const signed = { coordinator, journal, certChain: identity.certPem, wake: auditWake, log };
+    await Promise.all([
+      pumpJournal(signed, signal),
+      lease.run(signal),
+      pump.run(signal),
+      members.run(signal),
+      probeForEver(),
+      watchDisk(),
+      watchNetworks(),
+    ]);
   } finally {
     hints.unsubscribe();
     await coordinator.close();

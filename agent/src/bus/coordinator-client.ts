@@ -23,6 +23,7 @@ import {
   type TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
+import { type NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
 import { Value } from "typebox/value";
 import { RefusedError } from "./refused-error.ts";
 
@@ -101,6 +102,13 @@ export class CoordinatorClient {
   /** Safe to ask again while the object store puts the parts together: the coordinator completes an upload once. */
   outputComplete(member: MemberRef, upload: string, etags: readonly string[]): Promise<OutputCompleteReply> {
     return this.#askUnderEpoch("output-complete", { ...member, upload, etags });
+  }
+
+  /** Events that this node signed, for the audit log. @throws Error when the answer is not of the agreed shape */
+  async audit(events: NodeEvents): Promise<NodeEventsReply> {
+    const reply = await this.#ask<NodeEventsReply>("audit", events);
+    if (!Value.Check(NodeEventsReply, reply)) throw new Error("the answer to signed events is not of the agreed shape");
+    return reply;
   }
 
   /** Published, never answered. */

@@ -1,5 +1,6 @@
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { Logger } from "pino";
+import type { NodeRecords } from "../audit/node-records.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import type { JobContainers } from "../containers/job-containers.ts";
 import type { JobNetwork } from "../network/job-network.ts";
@@ -25,6 +26,8 @@ export type MemberTools = {
   leaseDir: string;
   bootId: string;
   log: Logger;
+  /** What this node says in the audit log. */
+  records: NodeRecords;
   /** A report was spooled. */
   onReport: () => void;
 };

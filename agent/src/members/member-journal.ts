@@ -1,14 +1,25 @@
-import type { MemberBridge, MemberEvent } from "@resontech/contracts/agent-protocol";
+import type { DesiredMember, MemberBridge, MemberEvent } from "@resontech/contracts/agent-protocol";
 import type { MemberState, MemberStore } from "./member-record.ts";
 
-/** A member's record and the spool of its reports: what changes and what is told of it reach the disk in one write. */
+/**
+ * A member's record and the spool of its reports: what changes and what is told of it reach the disk in one write, and what of it belongs into
+ * the audit log stands in the node's own journal before: after a crash in between it is said twice, never not at all.
+ */
 export class MemberJournal {
   readonly #store: MemberStore;
   readonly #state: MemberState;
   readonly #onReport: () => void;
+  readonly #record: (desired: DesiredMember, event: MemberEvent) => void;
+  readonly #unrecorded: MemberEvent[] = [];
   #isForgotten = false;
 
-  constructor(store: MemberStore, state: MemberState, onReport: () => void) {
+  constructor(
+    store: MemberStore,
+    state: MemberState,
+    onReport: () => void,
+    record: (desired: DesiredMember, event: MemberEvent) => void,
+  ) {
+    this.#record = record;
     this.#store = store;
     this.#state = state;
     this.#onReport = onReport;
@@ -27,6 +38,7 @@ export class MemberJournal {
       this.#state.pending.push({ member, fence, seq: this.#state.nextSeq, at, event });
       this.#state.nextSeq += 1;
     }
+    this.#unrecorded.push(...events);
     this.#save();
     if (events.length > 0) this.#onReport();
   }
@@ -50,6 +62,11 @@ export class MemberJournal {
   }
 
   #save(): void {
+    // What the disk did not take is tried again with the next write.
+    for (let [event] = this.#unrecorded; event !== undefined; [event] = this.#unrecorded) {
+      this.#record(this.#state.desired, event);
+      this.#unrecorded.shift();
+    }
     if (!this.#isForgotten) this.#store.save(this.#state);
   }
 }

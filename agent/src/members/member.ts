@@ -34,7 +34,7 @@ export class Member {
   private constructor(tools: MemberTools, state: MemberState) {
     const { member, fence } = state.desired;
     const folder = tools.store.directory(member);
-    this.journal = new MemberJournal(tools.store, state, tools.onReport);
+    this.journal = new MemberJournal(tools.store, state, tools.onReport, (of, event) => tools.records.reported(of, event));
     this.#context = {
       tools,
       journal: this.journal,

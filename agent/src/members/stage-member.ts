@@ -72,7 +72,8 @@ async function prepare(member: MemberContext): Promise<void> {
 async function pullImage({ tools, journal, ref, stopped }: MemberContext, progress: TransferProgress): Promise<void> {
   const { containers, coordinator } = tools;
   const { image } = journal.state.desired;
-  if (await whileEngineIsAway(() => containers.hasImage(image), stopped)) return;
+  if (await whileEngineIsAway(() => containers.hasImage(image), stopped))
+    return tools.records.image(journal.state.desired, false);
   const login = await persist(() => coordinator.pullToken(ref), stopped);
   await whileEngineIsAway(() => containers.pull(image, login, () => progress.moved("image", 1), stopped), stopped).catch(
     (error: unknown) => {
@@ -80,6 +81,7 @@ async function pullImage({ tools, journal, ref, stopped }: MemberContext, progre
       throw new MemberFailure("image_pull_failed", `the image ${image} could not be pulled: ${error.message}`);
     },
   );
+  tools.records.image(journal.state.desired, true);
 }
 
 async function stageInputs(member: MemberContext, progress: TransferProgress): Promise<void> {

@@ -48,6 +48,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
     await sleep(LOOK_MS, undefined, { signal: abandoned });
   }
   const { exitCode, oomKilled } = await endOf(member);
+  tools.records.ended(journal.state.desired, exitCode, oomKilled);
   shipper.tick(performance.now());
   await takeRest(member, checkpoints);
   await Promise.all([shipper.settle(), rounds.settle(), checkpoints.settle()]);

@@ -25,6 +25,9 @@ export type Output = {
   onBytes?: (bytes: number) => void;
 };
 
+/** `sha256` in hex. */
+export type LeavingOutput = { sizeBytes: number; sha256: string; area: string };
+
 /** The object store did not take a part; `status` tells an outdated URL (403) from trouble. */
 class PartRefusedError extends Error {
   readonly status: number;
@@ -40,10 +43,17 @@ const MAX_REFUSAL_BYTES = 16 * 1024;
 export class Uploader {
   readonly #coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">;
   readonly #ca: string;
+  readonly #onLeaving: (member: MemberRef, output: LeavingOutput) => void;
 
-  constructor(coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">, ca: string) {
+  /** @param onLeaving hears of each output before a byte of it leaves; what it throws keeps the output here */
+  constructor(
+    coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">,
+    ca: string,
+    onLeaving: (member: MemberRef, output: LeavingOutput) => void,
+  ) {
     this.#coordinator = coordinator;
     this.#ca = ca;
+    this.#onLeaving = onLeaving;
   }
 
   /**
@@ -57,6 +67,7 @@ export class Uploader {
     signal: AbortSignal,
   ): Promise<string> {
     const sha256 = await hashOf({ fd, start, length: sizeBytes, onBytes: () => onBytes(0) }, signal);
+    this.#onLeaving(member, { sizeBytes, sha256, area: area ?? "output" });
     const request = { ...member, key, sizeBytes, sha256, ...(area === undefined ? {} : { area }) };
     const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
     const etags: string[] = [];

@@ -34,7 +34,12 @@ function drainingServer(t: Test, sizeBytes: number, uploader: Uploader): { membe
   const desired = { ...ref, role: { kind: "server" } } as DesiredMember;
   const state = freshState(desired, "draining", "boot");
   state.model = { file: "/app/out/model.pt", name: "checkpoint.pt" };
-  const journal = new MemberJournal(store, state, () => undefined);
+  const journal = new MemberJournal(
+    store,
+    state,
+    () => undefined,
+    () => undefined,
+  );
   const disk = new MemberFilesystem(store.directory(ref.member));
   mkdirSync(disk.path("out"), { recursive: true });
   writeFileSync(join(disk.path("out"), "model.pt"), Buffer.alloc(sizeBytes));
@@ -52,6 +57,7 @@ t.test("while the bytes of one large output are on their way, that is told again
       outputComplete: async () => ({ versionId: null }),
     },
     "",
+    () => undefined,
   );
   const { member, told } = drainingServer(t, 48 * MIB, uploader);
   await drainMember(member);

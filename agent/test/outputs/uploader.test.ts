@@ -20,7 +20,7 @@ t.test("who is abandoned waits for no answer: its open file would keep the disk 
     ["complete", async () => opened],
   ] as const) {
     const abandoned = new AbortController();
-    const uploader = new Uploader({ outputOpen, outputParts: never, outputComplete: never }, "");
+    const uploader = new Uploader({ outputOpen, outputParts: never, outputComplete: never }, "", () => undefined);
     const upload = uploader.upload(member, { fd, sizeBytes: 1, key: "k" }, abandoned.signal);
     setTimeout(() => abandoned.abort(new Error("abandoned")), 50);
     const late = setTimeout(() => t.fail(`${where}: it still waits`), 5_000);
@@ -43,7 +43,7 @@ t.test("a bucket that is full ends the upload at once: asking again would not ma
   const fd = openSync(file, "r");
   t.teardown(() => closeSync(fd));
   const outputOpen = async () => ({ ...opened, urls: [url] });
-  const uploader = new Uploader({ outputOpen, outputParts: never, outputComplete: never }, "");
+  const uploader = new Uploader({ outputOpen, outputParts: never, outputComplete: never }, "", () => undefined);
   await t.rejects(uploader.upload(member, { fd, sizeBytes: 1, key: "k" }, new AbortController().signal), { code: "bucket_full" });
   t.equal(asked, 1);
 });
