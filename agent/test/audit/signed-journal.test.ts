@@ -9,7 +9,7 @@ import { NodeRecords } from "../../src/audit/node-records.ts";
 import { SignedJournal } from "../../src/audit/signed-journal.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const keyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const keyPem = privateKey.export({ type: "pkcs8", format: "pem" });
 const open = (dataDir: string) => new SignedJournal({ dataDir, node: "node-a", keyPem, onAppend: () => undefined });
 const pseqs = (events: readonly SignedNodeEvent[]) => events.map(({ event }) => Number(JSON.parse(event).pseq));
 const lost = (journal: SignedJournal) => new NodeRecords(journal, "node-a").leaseLost(1);
