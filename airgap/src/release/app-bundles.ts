@@ -15,6 +15,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
   "app/audit-out.mjs": { source: "audit/src/audit-out/main.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
+  "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },

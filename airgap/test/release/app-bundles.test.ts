@@ -8,7 +8,17 @@ import { buildApps } from "../../src/release/app-bundles.ts";
 const app = join(await buildApps(new StepCache(t.testdir())), "app");
 
 t.test("every process is one file that needs only Node and the one native package", async (t) => {
-  for (const name of ["coordinator", "s3-front", "auditd", "audit-out", "agent", "appliance", "installer", "sov-verify"]) {
+  for (const name of [
+    "coordinator",
+    "s3-front",
+    "auditd",
+    "audit-out",
+    "witness",
+    "agent",
+    "appliance",
+    "installer",
+    "sov-verify",
+  ]) {
     const code = readFileSync(join(app, `${name}.mjs`), "utf8");
     const imported = [...code.matchAll(/^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm)].map((match) => match[1] ?? "");
     t.strictSame(
