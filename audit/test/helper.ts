@@ -45,6 +45,7 @@ export class AuditdFixture {
       controlSocket: join(root, "control", "sock"),
       clockSyncedFile: null,
       learnMs: 5_000,
+      unwitnessed: "mark",
       segmentBytes: 2_097_152,
       ballastBytes: 0,
       ballastStepBytes: 1_048_576,

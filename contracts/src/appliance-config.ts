@@ -54,6 +54,8 @@ export const ApplianceConfig = Type.Object(
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** Default quota of a user's bucket. */
     bucketQuotaBytes: Type.Integer({ minimum: 0 }),
+    /** What becomes of an action that awaits a witness in vain. @default mark, also where an older file does not have it */
+    unwitnessed: Type.Optional(Type.Union([Type.Literal("mark"), Type.Literal("refuse")])),
     /** @default open, also where an older file does not have it */
     outputExport: Type.Optional(OutputExport),
   },

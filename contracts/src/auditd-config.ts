@@ -44,6 +44,8 @@ export const AuditdConfig = Type.Object(
     clockSyncedFile: Type.Union([Path, Type.Null()]),
     /** How long a start waits for what `audit-out` has seen of the log, before it signs. @default 5000 */
     learnMs: Type.Integer({ minimum: 0, maximum: 60_000, default: 5_000 }),
+    /** An action of `AWAITS_WITNESS` that no witness saw in 5 s goes on, marked as such, or is refused. @default mark */
+    unwitnessed: Type.Union([Type.Literal("mark"), Type.Literal("refuse")], { default: "mark" }),
     /** Preallocated write-ahead segment. @default 16 MiB */
     segmentBytes: Type.Integer({ minimum: 2_097_152, maximum: 1_073_741_824, default: 16_777_216 }),
     /** Space held back for audit, sign-in, export and repair; 0 where the log has a file system of its own. */

@@ -34,7 +34,7 @@ export async function auditedOperation<T extends OperationType, R>(
   effect: (operation: OpenOperation<T>) => Promise<R>,
 ): Promise<R> {
   const { type, op, actor, on_behalf_of, object } = draft;
-  const { index, leafHash } = await gate.requested(draft, disclosures);
+  const { index, leafHash, unwitnessed } = await gate.requested(draft, disclosures);
   const base = { type, op, actor, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
   let isClosed = false;
   let told: EventDetail<T> | null = null;
@@ -42,7 +42,12 @@ export async function auditedOperation<T extends OperationType, R>(
     told = detail;
   };
   const completeIn = (db: WriteHandle) => {
-    record(db, { ...base, phase: "completed", outcome: { code: "ok" }, ...(told === null ? {} : { detail: told }) });
+    record(db, {
+      ...base,
+      phase: "completed",
+      outcome: { code: "ok", ...(unwitnessed ? { unwitnessed } : {}) },
+      ...(told === null ? {} : { detail: told }),
+    });
     isClosed = true;
   };
   const closedElsewhere = () => {
@@ -50,7 +55,7 @@ export async function auditedOperation<T extends OperationType, R>(
   };
   let result: R;
   try {
-    result = await effect({ proof: { op, index, leafHash }, tell, completeIn, closedElsewhere });
+    result = await effect({ proof: { op, index, leafHash, unwitnessed }, tell, completeIn, closedElsewhere });
   } catch (error) {
     const { phase, code, status } = outcomeOf(error);
     await commit.run((db) => record(db, { ...base, phase, outcome: { code, ...(status === undefined ? {} : { status }) } }));

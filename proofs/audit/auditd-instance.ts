@@ -27,6 +27,7 @@ export function makeAuditdConfig(root: string): AuditdConfig {
     controlSocket: null,
     clockSyncedFile: null,
     learnMs: 0,
+    unwitnessed: "mark",
     segmentBytes: 16_777_216,
     ballastBytes: 0,
     ballastStepBytes: 67_108_864,

@@ -53,14 +53,23 @@ export async function operated<T extends OperationType, R>(
   effect: (index: number) => Promise<{ result: R; detail?: EventDetail<T> }>,
 ): Promise<R> {
   const drafts = operations.map((operation) => ({ ...operation, op: randomUUID(), actor: OPERATOR }));
+  let index = 0;
+  let unwitnessed = false;
   const outcomes = (phase: "completed" | "failed", code: string, detail?: EventDetail<T>): Promise<unknown> =>
     Promise.all(
       drafts.map(({ type, op, actor, object }) =>
-        producer.outcome({ type, op, actor, object, phase, outcome: { code }, ...(detail === undefined ? {} : { detail }) }),
+        producer.outcome({
+          ...{ type, op, actor, object, phase },
+          outcome: { code, ...(unwitnessed ? { unwitnessed } : {}) },
+          ...(detail === undefined ? {} : { detail }),
+        }),
       ),
     );
-  let index = 0;
-  for (const draft of drafts) ({ index } = await producer.requested<T>(draft));
+  for (const draft of drafts) {
+    const requested = await producer.requested<T>(draft);
+    index = requested.index;
+    unwitnessed ||= requested.unwitnessed;
+  }
   let done: Awaited<ReturnType<typeof effect>>;
   try {
     done = await effect(index);

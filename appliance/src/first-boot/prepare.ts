@@ -175,6 +175,7 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     controlSocket: layout.run("audit", "control", "sock"),
     clockSyncedFile: "/run/systemd/timesync/synchronized",
     learnMs: 5_000,
+    unwitnessed: config.unwitnessed ?? "mark",
     segmentBytes: 16 * 1024 ** 2,
     ballastBytes: config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
     ballastStepBytes: 64 * 1024 ** 2,

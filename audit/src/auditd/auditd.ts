@@ -172,7 +172,10 @@ export class Auditd implements AsyncDisposable {
       holds: (index: number, leafHash: string) => shard().holds(index, leafHash),
       cover: (index: number) => shard().checkpointer.cover(index),
       cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
-      witnessed: (index: number) => shard().witnessed(index),
+      witnessed: async (index: number) => ({
+        ...(await shard().witnessed(index)),
+        mayGoOn: this.#config.unwitnessed === "mark",
+      }),
       status: () => this.status(),
       relay: (prod: string, query: NodeEvents & { node: string }) => this.#relay?.of(prod)?.take(query, shard().auditLog) ?? null,
       onLoss: () => this.#drainForLoss(),
@@ -396,14 +399,17 @@ export class Auditd implements AsyncDisposable {
       ...({ type: "audit.policy", op: crypto.randomUUID(), object: { kind: "log", id: AUDITD } } as const),
       detail: { policy_sha256: hash("sha256", bytes), witnesses: policy.witnesses.length, approvers },
     };
-    await shard.auditLog.record({ ...about, phase: "requested" });
+    const { index } = await shard.auditLog.record({ ...about, phase: "requested" });
+    // Never refused for want of a witness: two people change the policy when its witness is no more.
+    const { needsWitness, witnessed } = await shard.witnessed(index);
+    const outcome = { code: "ok", ...(needsWitness && !witnessed ? { unwitnessed: true as const } : {}) };
     try {
       await this.#guard.withRoom(() => replaceFile(policyFile, bytes, 0o444));
     } catch (error) {
       await shard.auditLog.record({ ...about, phase: "failed", outcome: { code: "policy_not_written" } });
       throw error;
     }
-    await shard.auditLog.record({ ...about, phase: "completed", outcome: { code: "ok" } });
+    await shard.auditLog.record({ ...about, phase: "completed", outcome });
   }
 
   /** What the write-ahead log holds beyond the last checkpoint was never signed, and is lost with the rest. */

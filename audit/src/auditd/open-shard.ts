@@ -12,7 +12,7 @@ import { LogReader } from "../log/log-reader.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
 import type { WalContent } from "../log/wal-recovery.ts";
-import type { LeafRef, Witnessed } from "../wire/frames.ts";
+import type { LeafRef } from "../wire/frames.ts";
 import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
@@ -166,7 +166,7 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** Makes the checkpoint that is to be cosigned at once. */
-  witnessed(index: number): Promise<Witnessed> {
+  witnessed(index: number): ReturnType<Witnessing["witnessed"]> {
     this.checkpointer.cover(index).catch(() => {});
     return this.witnessing.witnessed(index);
   }

@@ -9,12 +9,9 @@ import { LogDamagedError } from "../log/log-reader.ts";
 import type { NoteKey } from "../log/note-key.ts";
 import type { Policy } from "../log/policy.ts";
 import { isLineOf, parseSignatureLines } from "../log/signed-note.ts";
-import type { Witnessed } from "../wire/frames.ts";
+import { WITNESS_WAIT_MS, type Witnessed } from "../wire/frames.ts";
 import { CheckpointFiles } from "./checkpoint-files.ts";
 import type { TrustPolicy } from "./trust-policy.ts";
-
-/** Longest wait of an action for its cosignature. */
-const WAIT_MS = 5_000;
 
 type Waiter = { index: number; settle: () => void };
 /** Of `audit.witness.lag`. */
@@ -78,11 +75,11 @@ export class Witnessing {
   }
 
   /** Resolves once a checkpoint with the policy's quorum covers the leaf, and after 5 s without; at once when the policy asks for no witness. */
-  async witnessed(index: number): Promise<Witnessed> {
+  async witnessed(index: number): Promise<Omit<Witnessed, "mayGoOn">> {
     const { needsWitness } = await this.#trust.current();
     if (needsWitness && index >= this.#files.witnessedSize)
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => waiter.settle(), WAIT_MS);
+        const timer = setTimeout(() => waiter.settle(), WITNESS_WAIT_MS);
         const waiter: Waiter = {
           index,
           settle: () => {

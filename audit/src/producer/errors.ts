@@ -1,4 +1,4 @@
-export type UnavailableReason = "timeout" | "disconnected" | "backlog" | "draining" | "closed" | "refused";
+export type UnavailableReason = "timeout" | "disconnected" | "backlog" | "draining" | "closed" | "refused" | "unwitnessed";
 
 /** auditd did not make the event durable, so the effect must not happen; over HTTP it is 503 `audit_unavailable`. */
 export class AuditUnavailable extends Error {

@@ -2,11 +2,19 @@
 import type { FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { AWAITS_WITNESS } from "@resontech/contracts/witnessed-operations";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
 import type { NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
 import { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
-import type { CosignReply, LeafRef, OpenOperation, SeenTree, Witnessed } from "../wire/frames.ts";
+import {
+  type CosignReply,
+  type LeafRef,
+  type OpenOperation,
+  type SeenTree,
+  WITNESS_WAIT_MS,
+  type Witnessed,
+} from "../wire/frames.ts";
 import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
@@ -37,6 +45,11 @@ export type ProducerOptions = {
   /** Longest wait for the first welcome, milliseconds. @default 10000 */
   connectTimeoutMs?: number;
 };
+
+/**
+ * Where the request of an operation lies. `unwitnessed`: no witness saw it in time, and it may go on all the same; its completed outcome says so.
+ */
+export type Requested = LeafRef & { unwitnessed: boolean };
 
 /** How an operation ended. */
 export type OutcomeDraft<T extends OperationType> = Omit<EventDraft<T>, "phase" | "outcome"> &
@@ -76,8 +89,14 @@ export interface AuditProducer extends AuditConnection {
    * @throws {@link AuditRejected} for an event that breaks a rule
    */
   append(draft: EventDraft, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
-  /** Opens operation `op`; await it before the effect. */
-  requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  /**
+   * Opens operation `op`; await it before the effect. An operation of `AWAITS_WITNESS` waits up to 5 s more, until a witness of the policy has seen it.
+   * @throws as `append`; {@link AuditUnavailable} also when none has and the operator chose that it must
+   */
+  requested<T extends OperationType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures?: readonly Disclosure[],
+  ): Promise<Requested>;
   /** Closes operation `op`; a completed one says `ok` unless told otherwise. It is sent until the log has it, also after a rejection. */
   outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** One record without an outcome. */
@@ -93,6 +112,17 @@ export interface AuditRecordProducer extends AuditConnection {
    * @throws {@link AuditUnavailable} when the producer is closed
    */
   append(composed: ComposedEvent): Promise<LeafRef>;
+}
+
+/** @throws AuditUnavailable when auditd is silent for so long */
+async function answerWithin(timeoutMs: number, answer: Promise<unknown>): Promise<unknown> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new AuditUnavailable("timeout", `no answer in ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Connects, and keeps connecting until closed. @throws {@link AuditUnavailable} when auditd does not welcome it in time */
@@ -138,17 +168,10 @@ abstract class Connection implements AuditConnection {
   }
 
   async relay(node: string, events: NodeEvents): Promise<NodeEventsReply> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => late.reject(new AuditUnavailable("timeout", `no answer in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`)),
+    return (await answerWithin(
       ACKNOWLEDGEMENT_TIMEOUT_MS,
-    );
-    try {
-      const reply = await Promise.race([this.link.query({ verb: "relay", node, ...events }), late.promise]);
-      return reply as NodeEventsReply;
-    } finally {
-      clearTimeout(timer);
-    }
+      this.link.query({ verb: "relay", node, ...events }),
+    )) as NodeEventsReply;
   }
 
   async covered(index: number): Promise<{ checkpointSize: number }> {
@@ -160,7 +183,8 @@ abstract class Connection implements AuditConnection {
   }
 
   async witnessed(index: number): Promise<Witnessed> {
-    return (await this.link.query({ verb: "witnessed", index })) as Witnessed;
+    const answer = this.link.query({ verb: "witnessed", index });
+    return (await answerWithin(WITNESS_WAIT_MS + ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as Witnessed;
   }
 
   get connected(): boolean {
@@ -214,8 +238,20 @@ class CountingProducer extends Connection implements AuditProducer {
     }
   }
 
-  requested<T extends OperationType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
-    return this.append({ ...draft, phase: "requested" }, disclosures);
+  async requested<T extends OperationType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures?: readonly Disclosure[],
+  ): Promise<Requested> {
+    const request: EventDraft = { ...draft, phase: "requested" };
+    const leaf = await this.append(request, disclosures);
+    if (!AWAITS_WITNESS.has(draft.type)) return { ...leaf, unwitnessed: false };
+    const { needsWitness, witnessed, mayGoOn } = await this.#witnessed(request, leaf);
+    const unwitnessed = needsWitness && !witnessed;
+    if (unwitnessed && !mayGoOn) {
+      this.#close(request, "denied", "unwitnessed");
+      throw new AuditUnavailable("unwitnessed", "no witness has seen the request, and without one it is refused");
+    }
+    return { ...leaf, unwitnessed };
   }
 
   outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
@@ -245,11 +281,23 @@ class CountingProducer extends Connection implements AuditProducer {
       throw new AuditUnavailable("draining", "the disk of the audit log is nearly full");
   }
 
+  /** Without an answer nobody knows what the operator chose, so the effect must not happen. */
+  async #witnessed(request: EventDraft, { index }: LeafRef): Promise<Witnessed> {
+    try {
+      return await this.witnessed(index);
+    } catch (error) {
+      this.#close(request, "failed", "audit_timeout");
+      throw new AuditUnavailable("disconnected", `no answer whether a witness has seen the request: ${String(error)}`);
+    }
+  }
+
   /** The caller was told that the effect won't happen; should the request reach the log all the same, the log says so too. */
   #closeWhenAcknowledged(sent: Promise<LeafRef>, draft: EventDraft): void {
-    const { type, op, actor, object } = draft;
-    const closing: EventDraft = { type, op, actor, object, phase: "failed", outcome: { code: "audit_timeout" } };
-    sent.then(() => this.#send(closing, [])).catch(() => {});
+    sent.then(() => this.#close(draft, "failed", "audit_timeout")).catch(() => {});
+  }
+
+  #close({ type, op, actor, object }: EventDraft, phase: "failed" | "denied", code: string): void {
+    this.#send({ type, op, actor, object, phase, outcome: { code } }, []).catch(() => {});
   }
 }
 

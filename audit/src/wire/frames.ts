@@ -49,8 +49,14 @@ export type Query =
   | { verb: "witnessed"; index: number };
 /** How many of the lines were new and of a witness of the policy. */
 export type CosignReply = { accepted: number };
-/** `needsWitness`: false where the policy asks for none; then nothing is waited for. */
-export type Witnessed = { witnessed: boolean; needsWitness: boolean; witnessedSize: number };
+/** Longest wait of an action for its cosignature. */
+export const WITNESS_WAIT_MS = 5_000;
+
+/**
+ * `needsWitness`: false where the policy asks for none; then nothing is waited for. `mayGoOn`: what the operator chose for an action that no
+ * witness has seen in time.
+ */
+export type Witnessed = { witnessed: boolean; needsWitness: boolean; mayGoOn: boolean; witnessedSize: number };
 /** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */
 export type OpenOperation = {
   op: string;

@@ -91,7 +91,7 @@ const factCovered = async (producer: AuditProducer): Promise<number> => {
 t.test("a policy that asks for no witness says so at once", async (t) => {
   const { auditd, producer, cosign, witnessed, checkpoint } = await witnessedLog(t, "quorum none\n");
   const index = await factCovered(producer);
-  t.same(await witnessed(index), { witnessed: false, needsWitness: false, witnessedSize: 0 });
+  t.same(await witnessed(index), { witnessed: false, needsWitness: false, mayGoOn: true, witnessedSize: 0 });
   t.same(await cosign(checkpoint().size, line(checkpoint(), newWitness("w"))), { accepted: 0 }, "nobody is known");
   t.notOk(existsSync(join(auditd.logDir, "checkpoint.witnessed")));
 });
@@ -134,7 +134,7 @@ t.test("cosignatures are merged, and a quorum of nested groups makes the checkpo
   t.same(await cosign(head.size, line(head, d)), { accepted: 1 });
   t.notOk(files.some(existsSync), "no quorum yet");
   t.same(await cosign(head.size, line(head, c)), { accepted: 1 });
-  t.same(await waiting, { witnessed: true, needsWitness: true, witnessedSize: head.size });
+  t.same(await waiting, { witnessed: true, needsWitness: true, mayGoOn: true, witnessedSize: head.size });
   for (const file of files) {
     t.equal(readCheckpoint(file).signatures.length, 5, file);
     t.equal(statSync(file).mode & 0o777, 0o440, file);
@@ -152,7 +152,7 @@ t.test("cosignatures are merged, and a quorum of nested groups makes the checkpo
 
   await auditd.stop("SIGKILL");
   await auditd.start();
-  t.same(await witnessed(next.size - 1), { witnessed: true, needsWitness: true, witnessedSize: next.size }, "after kill -9");
+  t.same(await witnessed(next.size - 1), { witnessed: true, needsWitness: true, mayGoOn: true, witnessedSize: next.size }, "after kill -9");
 });
 
 t.test(
@@ -274,4 +274,35 @@ t.test("the last checkpoint of the shard before is cosigned after the turn", asy
   t.same(await cosign(last.size, line(last, w), last.origin), { accepted: 1 });
   t.equal(readCheckpoint(join(auditd.shardDir("2026"), "checkpoint.witnessed")).size, last.size);
   t.equal(readCheckpoint(join(auditd.shardDir("2026"), "checkpoint")).signatures.length, 3);
+});
+
+t.test("an action on keys waits for a witness; others don't", async (t) => {
+  const w = newWitness("w.example");
+  const { auditd, producer, cosign, checkpoint } = await witnessedLog(t, `witness w ${verifierKey(w)}\nquorum w\n`);
+  const revoke = () => ({
+    ...({ type: "key.revoke", op: crypto.randomUUID() } as const),
+    ...({ actor: { sub: "usr-1", kind: "user" }, object: { kind: "key", id: "k-1" } } as const),
+  });
+  const withoutWitness = { ...revoke(), type: "job.cancel", object: { kind: "job", id: "j-1" } } as const;
+  t.match(await producer.requested(withoutWitness), { unwitnessed: false });
+
+  const waiting = producer.requested(revoke());
+  let accepted = 0;
+  while (accepted === 0 || checkpoint().signatures.length < 3)
+    ({ accepted } = await cosign(checkpoint().size, line(checkpoint(), w)));
+  t.match(await waiting, { unwitnessed: false }, "the witness has seen it");
+
+  const began = performance.now();
+  t.match(await producer.requested(revoke()), { unwitnessed: true }, "the witness is away");
+  t.ok(performance.now() - began >= 4_900, "it was waited for");
+
+  await auditd.stop();
+  writeFileSync(auditd.configFile, JSON.stringify({ ...auditd.config, unwitnessed: "refuse" }));
+  await auditd.start();
+  while (!producer.connected) await sleep(20);
+  const refused = revoke();
+  await t.rejects(producer.requested(refused), { code: "audit_unavailable", reason: "unwitnessed" });
+  await factCovered(producer);
+  const leaves = (await readLeaves(auditd.logDir)).filter(({ op }) => op === refused.op);
+  t.match(leaves, [{ phase: "requested" }, { phase: "denied", outcome: { code: "unwitnessed" } }]);
 });

@@ -77,7 +77,7 @@ export class KernelRecords {
       op: gate.op,
       actor: KERNEL_ACTOR,
       object,
-      outcome: { code: outcome.code },
+      outcome: { code: outcome.code, ...(gate.unwitnessed ? { unwitnessed: true } : {}) },
     });
   }
 

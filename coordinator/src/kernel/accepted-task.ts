@@ -16,8 +16,8 @@ export type WorkerSelection =
   | { kind: "pinned"; workerIds: string[] }
   | { kind: "auto"; gpuModels: string[] | null; maxPriceCents: number | null };
 
-/** The acknowledged `*.requested` that allows an effect. */
-export type GateProof = { op: string; index: number; leafHash: string };
+/** The acknowledged `*.requested` that allows an effect; `unwitnessed` stands in its outcome. */
+export type GateProof = { op: string; index: number; leafHash: string; unwitnessed: boolean };
 
 /** A task whose every path was validated in the bucket and whose `job.submit.requested` auditd has acknowledged. */
 export type AcceptedTask = {

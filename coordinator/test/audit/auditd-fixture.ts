@@ -37,6 +37,7 @@ export async function startAuditd(dir: string): Promise<AuditdFixture> {
     controlSocket: null,
     clockSyncedFile: null,
     learnMs: 0,
+    unwitnessed: "mark",
     segmentBytes: 2_097_152,
     ballastBytes: 0,
     ballastStepBytes: 1_048_576,

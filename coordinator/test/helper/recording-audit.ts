@@ -26,6 +26,6 @@ export class RecordingAudit {
     const { event } = composeEvent(draft, { boot: "test", pseq: this.drafts.length + 1 }, disclosures ?? []);
     this.drafts.push(draft);
     this.leaves.push(event);
-    return { index: this.drafts.length, leafHash: "0".repeat(64) };
+    return { index: this.drafts.length, leafHash: "0".repeat(64), unwitnessed: false };
   }
 }

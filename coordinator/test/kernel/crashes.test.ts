@@ -70,7 +70,7 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
     case "cancel": {
       const jobs = world.all<{ id: string }>("SELECT id FROM jobs ORDER BY sequence");
       const { id } = jobs[step.job % Math.max(1, jobs.length)] ?? { id: null };
-      const gate = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64) };
+      const gate = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
       if (id !== null) await parts.kernel.requestStop(id, "user_cancelled", gate);
       return;
     }

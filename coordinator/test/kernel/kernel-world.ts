@@ -78,7 +78,7 @@ export class KernelWorld implements Disposable {
         ...{ packages: {}, pythonVersion: "3.11.2" },
       },
       shardUncompressedBytes: names.map(() => 100),
-      audit: { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64) },
+      audit: { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false },
       idempotency: null,
       ...change,
     };
