@@ -7,7 +7,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
-import { exportAudit, proveEntry } from "./commands/audit-export.ts";
+import { exportAudit, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
@@ -231,6 +231,14 @@ leaves(audit.command("prove <entry>"), { event: "audit.read" })
     print(await proveEntry(openContext(root()), Number(entry), options.out));
   });
 
+leaves(audit.command("checkpoint"), { none: "a checkpoint says nothing of any entry, and is meant to be handed out" })
+  .description("show the newest checkpoint with its QR code, to be kept on paper as an anchor; audit-out writes one a day")
+  .option("--out <file>", "write it as an HTML page to print")
+  .action(async (options: { out?: string }) => {
+    const shown = await printCheckpoint(openContext(root()), options.out);
+    if (typeof shown === "string") process.stdout.write(shown);
+    else print(shown);
+  });
 leaves(audit.command("status"), { none: "status" })
   .description("how the log stands: its shard, size, last checkpoint")
   .action(async () => print(await askAuditd(auditControl(), { verb: "status" })));

@@ -1,7 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { currentSlug, exportLog, exportProof, type ExportResult, shardFolder } from "@resontech/audit/export";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import {
+  asPage,
+  asTerminalText,
+  currentSlug,
+  exportLog,
+  exportProof,
+  type ExportResult,
+  type PrintedCheckpoint,
+  printedCheckpoint,
+  shardFolder,
+} from "@resontech/audit/export";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
@@ -60,6 +70,23 @@ export async function proveEntry(context: PartContext, index: number, file: stri
     return { file: resolve(file), index };
   } catch (cause) {
     throw new ExportFailed(`entry ${index} could not be proven: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/**
+ * The newest checkpoint to be kept on paper: as a page in `file`, or for the terminal. It holds nothing of any entry.
+ * @throws ExportFailed
+ */
+export async function printCheckpoint(context: PartContext, file?: string): Promise<string | PrintedCheckpoint> {
+  const { policyFile } = auditdConfig(context);
+  try {
+    const note = readFileSync(join(await currentFolder(context), "checkpoint"), "utf8");
+    const checkpoint = printedCheckpoint(note, readFileSync(policyFile));
+    if (file === undefined) return asTerminalText(checkpoint);
+    writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), { mode: 0o644 });
+    return checkpoint;
+  } catch (cause) {
+    throw new ExportFailed(`the checkpoint could not be printed: ${messageOf(cause)}`, { cause });
   }
 }
 

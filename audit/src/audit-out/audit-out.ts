@@ -11,14 +11,15 @@ import { Indexer } from "./search/indexer.ts";
 import { listenOnSocket } from "./search/listen.ts";
 import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
+import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
 import { Sink } from "./sinks/sink.ts";
 import { WitnessClient } from "./witness/witness-client.ts";
+import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** auditd waits a little longer than this for what the witnesses say. */
 const LEARN_MS = 3_000;
-import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
@@ -51,7 +52,8 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
   stack.defer(() => app.close());
   await listenOnSocket(app, config.searchSocket);
   // Last: a log that was never read may take minutes, and searches say meanwhile how far it is.
-  void follower.start();
+  const sheet = stack.use(new DailySheet({ follower, policyFile, stateDir, log }));
+  void follower.start().then(() => sheet.look());
   witnesses.follow();
   const owned = stack.move();
   return { [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -14,6 +14,7 @@ import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../log/log-reader.ts";
 export { exportProof } from "./export-proof.ts";
+export { asPage, asTerminalText, type PrintedCheckpoint, printedCheckpoint } from "./printed-checkpoint.ts";
 export { currentSlug, shardFolder } from "../log/shards.ts";
 
 export type ExportResult = {

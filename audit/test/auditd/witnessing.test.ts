@@ -152,7 +152,11 @@ t.test("cosignatures are merged, and a quorum of nested groups makes the checkpo
 
   await auditd.stop("SIGKILL");
   await auditd.start();
-  t.same(await witnessed(next.size - 1), { witnessed: true, needsWitness: true, mayGoOn: true, witnessedSize: next.size }, "after kill -9");
+  t.same(
+    await witnessed(next.size - 1),
+    { witnessed: true, needsWitness: true, mayGoOn: true, witnessedSize: next.size },
+    "after kill -9",
+  );
 });
 
 t.test(
