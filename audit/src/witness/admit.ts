@@ -15,7 +15,7 @@ import { holdsLeaf, parseTlogProof } from "./tlog-proof.ts";
 const MAX_FILE_BYTES = 262_144;
 const MAX_LOG_KEYS = 4;
 /** `<appliance>.audit.<customer>` of the shard `<appliance>.audit.<customer>/<YYYY>[-n]`. */
-const SHARD = /^([a-z0-9-]{1,63}\.audit\.[a-z0-9-]{1,63})\/[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
+export const SHARD = /^([a-z0-9-]{1,63}\.audit\.[a-z0-9-]{1,63})\/[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
 
 /** The logs of a policy; what is known with the same keys stays as it is. @throws WitnessError */
 export async function admitFirst(states: LogStates, policyFile: string): Promise<string[]> {
@@ -43,7 +43,7 @@ export async function admitNext(states: LogStates, signers: readonly NoteSigner[
   return origin;
 }
 
-function isSignedBy(checkpoint: Parameters<typeof verifiedLines>[0], keys: readonly NoteKey[]): boolean {
+export function isSignedBy(checkpoint: Parameters<typeof verifiedLines>[0], keys: readonly NoteKey[]): boolean {
   const supported = keys.filter(({ type }) => isSupported(type));
   return (verifiedLines(checkpoint, supported)?.length ?? 0) > 0;
 }
@@ -77,18 +77,19 @@ function refuseSecondHistory(origin: string, keys: readonly NoteKey[], known: re
     );
 }
 
-function hasKeys({ keys }: LogState, others: readonly NoteKey[]): boolean {
+export function hasKeys({ keys }: LogState, others: readonly NoteKey[]): boolean {
   return keys.length === others.length && others.every((other) => keys.some((key) => key.publicKey.equals(other.publicKey)));
 }
 
-function keysByOrigin(keys: readonly NoteKey[]): Map<string, NoteKey[]> {
+export function keysByOrigin(keys: readonly NoteKey[]): Map<string, NoteKey[]> {
   const byOrigin = new Map<string, NoteKey[]>();
   for (const key of keys) byOrigin.set(key.name, [...(byOrigin.get(key.name) ?? []), key]);
   if (byOrigin.size === 0) throw new WitnessError("policy_without_log", "the policy names no log");
   return byOrigin;
 }
 
-function parsedPolicy(bytes: Buffer): readonly NoteKey[] {
+/** The log keys of a policy. @throws WitnessError */
+export function parsedPolicy(bytes: Buffer): readonly NoteKey[] {
   try {
     return parsePolicy(bytes).logs;
   } catch (error) {
@@ -97,7 +98,7 @@ function parsedPolicy(bytes: Buffer): readonly NoteKey[] {
   }
 }
 
-async function readBounded(path: string): Promise<Buffer> {
+export async function readBounded(path: string): Promise<Buffer> {
   const { size } = await stat(path).catch(() => {
     throw new WitnessError("file_missing", `${path} can't be read`);
   });

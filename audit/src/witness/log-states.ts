@@ -17,6 +17,8 @@ export type LogState = LastCosigned & {
   timeS: number;
   /** The newest cosigned checkpoint with the log's signatures and the witness's; empty before the first. */
   note: string;
+  /** After a restore: the shard that goes on for it. Nothing of this one is cosigned any more. */
+  followedBy: string | null;
 };
 
 const MODE = 0o600;
@@ -61,7 +63,10 @@ export class LogStates {
 
   /** A log that was not known; durable when it resolves. Never replaces what is there. @throws ImmutableFileError */
   async add(origin: string, keys: NoteKey[]): Promise<void> {
-    await writeImmutable(this.#pathOf(origin), Buffer.from(encode({ origin, keys, size: 0, root: null, timeS: 0, note: "" })));
+    await writeImmutable(
+      this.#pathOf(origin),
+      Buffer.from(encode({ origin, keys, size: 0, root: null, timeS: 0, note: "", followedBy: null })),
+    );
     await syncFolder(this.#folder);
   }
 
@@ -88,19 +93,20 @@ export class LogStates {
   }
 }
 
-function encode({ origin, keys, size, root, timeS, note }: LogState): string {
-  return `${JSON.stringify({ origin, keys: keys.map(verifierKey), size, root: root?.toString("hex") ?? null, timeS, note })}\n`;
+function encode({ keys, root, ...state }: LogState): string {
+  return `${JSON.stringify({ ...state, keys: keys.map(verifierKey), root: root?.toString("hex") ?? null })}\n`;
 }
 
 function decode(text: string): LogState | null {
   try {
-    const { origin, keys, size, root, timeS, note } = JSON.parse(text) as Record<string, unknown>;
+    const { origin, keys, size, root, timeS, note, followedBy = null } = JSON.parse(text) as Record<string, unknown>;
     const isWhole =
       typeof origin === "string" &&
       Array.isArray(keys) &&
       Number.isSafeInteger(size) &&
       Number.isSafeInteger(timeS) &&
       typeof note === "string" &&
+      (followedBy === null || typeof followedBy === "string") &&
       (root === null ? size === 0 : typeof root === "string" && /^[0-9a-f]{64}$/.test(root));
     if (!isWhole) return null;
     return {
@@ -110,6 +116,7 @@ function decode(text: string): LogState | null {
       root: root === null ? null : Buffer.from(root as string, "hex"),
       timeS: timeS as number,
       note,
+      followedBy,
     };
   } catch {
     return null;

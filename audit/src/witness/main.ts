@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type NoteSigner, verifierKey } from "../log/note-key.ts";
 import { admitFirst, admitNext } from "./admit.ts";
+import { admitAfterRestore } from "./admit-after-restore.ts";
 import { hasMlDsa44, loadCosigner, makeCosigner, policyLines } from "./cosigner.ts";
 import { WitnessError } from "./errors.ts";
 import { LogStates } from "./log-states.ts";
@@ -15,6 +16,9 @@ import { Witness } from "./witness.ts";
 const USAGE = `usage: witness init  --dir DIR --name NAME        make keys; prints the lines for the policy
        witness admit --dir DIR --first POLICY     at the ceremony: know the logs of a policy
        witness admit --dir DIR FILE.tlog-proof    know the next shard of a known log, by its own word
+       witness admit --dir DIR --after-restore POLICY FILE.tlog-proof [--despite-smaller-loss]
+                                                  know the shard that follows a restore: its keys from the policy that two people hand over, the
+                                                  proof of its first entry, which must admit the loss of all that this witness has seen
        witness serve --dir DIR --listen HOST:PORT [--tls-cert FILE --tls-key FILE]
        witness show  --dir DIR                    keys, and what was cosigned last; one JSON line
 `;
@@ -23,17 +27,20 @@ const OPTIONS = {
   dir: { type: "string" },
   name: { type: "string" },
   first: { type: "string" },
+  "after-restore": { type: "string" },
+  "despite-smaller-loss": { type: "boolean" },
   listen: { type: "string" },
   "tls-cert": { type: "string" },
   "tls-key": { type: "string" },
   help: { type: "boolean" },
 } as const;
 
-type Values = Partial<Record<Exclude<keyof typeof OPTIONS, "help">, string>>;
+type Flag = "help" | "despite-smaller-loss";
+type Values = Partial<Record<Exclude<keyof typeof OPTIONS, Flag>, string>>;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
-  const { help, ...given } = values;
+  const { help, "despite-smaller-loss": despiteSmallerLoss = false, ...given } = values;
   const [verb, ...files] = positionals;
   if (help === true) return print(USAGE);
   const dir = resolve(need(given.dir));
@@ -42,7 +49,7 @@ async function main(): Promise<void> {
     case "init":
       return init(dir, need(given.name));
     case "admit":
-      return admit(dir, given.first, files);
+      return admit(dir, given, files, despiteSmallerLoss);
     case "serve":
       return serve(dir, need(given.listen), given);
     case "show":
@@ -58,21 +65,26 @@ async function init(dir: string, name: string): Promise<void> {
   print(`${policyLines(signers).join("\n")}\n`);
 }
 
-async function admit(dir: string, policyFile: string | undefined, files: readonly string[]): Promise<void> {
+async function admit(dir: string, given: Values, files: readonly string[], despiteSmallerLoss: boolean): Promise<void> {
+  const { first, "after-restore": restorePolicy } = given;
   const signers = await loadCosigner(dir);
   const states = new LogStates(dir);
-  if ((policyFile === undefined) === (files.length === 0) || files.length > 1) throw new WitnessError("usage", USAGE);
-  const admitted =
-    policyFile === undefined ? [await admitNext(states, signers, need(files[0]))] : await admitFirst(states, policyFile);
-  print(`${JSON.stringify({ admitted })}\n`);
+  const isUsable = first === undefined ? files.length === 1 : files.length === 0 && restorePolicy === undefined;
+  if (!isUsable || (despiteSmallerLoss && restorePolicy === undefined)) throw new WitnessError("usage", USAGE);
+  if (first !== undefined) return print(`${JSON.stringify({ admitted: await admitFirst(states, first) })}\n`);
+  if (restorePolicy === undefined)
+    return print(`${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`);
+  const { origin, ...loss } = await admitAfterRestore(states, restorePolicy, need(files[0]), despiteSmallerLoss);
+  print(`${JSON.stringify({ admitted: [origin], ...loss })}\n`);
 }
 
 async function show(dir: string): Promise<void> {
   const keys = (await loadCosigner(dir)).map(verifierKey);
-  const logs = (await new LogStates(dir).all()).map(({ origin, size, root, timeS }) => ({
+  const logs = (await new LogStates(dir).all()).map(({ origin, size, root, timeS, followedBy }) => ({
     origin,
     size,
     root: root?.toString("hex") ?? null,
+    ...(followedBy === null ? {} : { followedBy }),
     cosignedAt: timeS === 0 ? null : new Date(timeS * 1_000).toISOString(),
   }));
   print(`${JSON.stringify({ keys, mlDsa44: hasMlDsa44, logs })}\n`);

@@ -10,7 +10,7 @@ import { formatNote, formatSignatureLine } from "../log/signed-note.ts";
 import { judge, parseAddCheckpoint, type Refusal } from "./add-checkpoint.ts";
 import { cosignTime } from "./cosign-time.ts";
 import { isSupported } from "./cosigner.ts";
-import type { LogState, LogStates } from "./log-states.ts";
+import type { LogStates } from "./log-states.ts";
 
 export type Answer =
   | { status: 200; origin: string; size: number /** Signature lines. */; lines: string }
@@ -55,6 +55,7 @@ export class Witness {
     const { checkpoint } = request;
     const { origin, size, root, text } = checkpoint;
     const known = await this.#states.find(origin);
+    if (known !== null && known.followedBy !== null) return { status: 403, reason: "origin_ended", origin };
     const judgement = judge(request, known && { ...known, keys: known.keys.filter(({ type }) => isSupported(type)) });
     if (judgement.status !== 200 || known === null) return { ...(judgement as Refusal), origin: known === null ? null : origin };
     const timeS = cosignTime(this.#nowMs(), this.#lastTimeS);
@@ -62,7 +63,7 @@ export class Witness {
     const own = this.#signers.map((signer) => signatureOf(checkpoint, signer, timeS));
     const note = formatNote({ text, signatures: [...judgement.signatures, ...own] });
     this.#lastTimeS = timeS;
-    await this.#states.replace({ origin, keys: known.keys, size, root, timeS, note } satisfies LogState);
+    await this.#states.replace({ ...known, size, root, timeS, note });
     return { status: 200, origin, size, lines: own.map(formatSignatureLine).join("") };
   }
 }

@@ -18,7 +18,7 @@ import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../helper.ts";
-import { exportLog } from "../../src/export/export-log.ts";
+import { exportLog, exportProof } from "../../src/export/export-log.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
 import { verify } from "../../src/verifier/verify.ts";
 import { type TestLog, WitnessFixture } from "../witness/helper.ts";
@@ -259,5 +259,14 @@ t.test(
     await out.start();
     await starting;
     t.match(await auditd.control({ verb: "status" }), { rolledBack: { by: "witness" } });
+
+    t.match(await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] }), { rolledBack: null });
+    const proof = join(out.root, "first.tlog-proof");
+    writeFileSync(proof, await exportProof(auditd.shardDir(auditd.currentSlug), 0));
+    t.match(witness.run("admit", "--after-restore", auditd.config.policyFile, proof), { status: 0, stderr: "" });
+    await using after = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-2" });
+    const next = await after.fact(keyList());
+    await until(async () => (await after.witnessed(next.index)).witnessed, 40_000);
+    t.match(witness.logs(), [{ followedBy: witness.logs()[1]!.origin }, { size: Number }], "the old one has ended here");
   },
 );

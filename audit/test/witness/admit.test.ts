@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { parseCheckpoint } from "../../src/log/checkpoint.ts";
@@ -107,4 +107,70 @@ t.test("at the ceremony a log is known by its policy, and later never by other k
   t.match(witness.run("admit", "--first", join(policy, "gone")), { status: 1, stderr: /file_missing/ });
   t.match(witness.run("admit"), { status: 2, stderr: /usage/ });
   t.equal(witness.logs().length, 1);
+});
+
+t.test("a shard after a restore is known only if it admits the loss of all that the witness saw", async (t) => {
+  const auditd = new AuditdFixture(temporaryFolder(t), { checkpointMs: 20 });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  const witness = new WitnessFixture(t);
+  witness.init();
+  witness.run("admit", "--first", auditd.config.policyFile);
+  await witness.serve();
+  const { auditDir, policyFile } = auditd.config;
+  const append = async () => {
+    await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: crypto.randomUUID() });
+    await producer.covered((await producer.fact(keyList())).index);
+    return readFileSync(join(auditd.logDir, "checkpoint"), "utf8");
+  };
+  const old = { origin: `box.audit.acme/${auditd.currentSlug}`, note: await append() };
+  cpSync(auditDir, join(auditd.root, "backup"), { recursive: true });
+  const lost = await append();
+  t.equal((await witness.post(requestOf(0, [], lost))).status, 200);
+  await auditd.stop();
+  rmSync(auditDir, { recursive: true });
+  renameSync(join(auditd.root, "backup"), auditDir);
+  writeFileSync(join(auditDir, "restored"), "");
+  await auditd.start();
+  t.match(await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] }), { origin: `${old.origin}-2` });
+
+  const file = join(auditd.root, "first.tlog-proof");
+  const admit = (text: string, policy = policyFile, ...more: string[]) => {
+    writeFileSync(file, text);
+    return witness.run("admit", "--after-restore", policy, file, ...more);
+  };
+  const newDir = auditd.shardDir(auditd.currentSlug);
+  const note = readFileSync(join(newDir, "checkpoint"), "utf8");
+  const sound = await proofText(newDir, 0, note);
+  const strangers = join(auditd.root, "strangers.policy");
+  const keys = newSigners(`${old.origin}-2`).map((signer) => `log ${verifierKey(signer)}\n`);
+  writeFileSync(strangers, `${keys.join("")}quorum none\n`);
+  const without = join(auditd.root, "without.policy");
+  writeFileSync(without, readFileSync(policyFile, "utf8").replace(/^log .*-2\+.*\n/gm, ""));
+  const refused: [string, RegExp, ReturnType<typeof admit>][] = [
+    ["the loss of less than it saw", /loss_understated/, admit(sound)],
+    ["keys of somebody else", /not_signed/, admit(sound, strangers)],
+    ["a policy without the shard", /origin_unknown/, admit(sound, without)],
+    ["another entry", /not_included/, admit(await proofText(newDir, 1, note))],
+    ["a changed leaf", /not_included/, admit(await proofText(newDir, 0, note, (leaf) => leaf.replace("ann", "eve")))],
+    [
+      "the first entry of a log that follows none",
+      /leaf_wrong/,
+      admit(await proofText(auditd.shardDir(old.origin.slice(-4)), 0, old.note)),
+    ],
+    ["no proof", /proof_malformed/, admit(note)],
+  ];
+  for (const [what, stderr, result] of refused) t.match(result, { status: 1, stderr }, what);
+  t.equal(witness.logs().length, 1, "nothing was taken");
+
+  t.match(admit(sound, policyFile, "--despite-smaller-loss"), {
+    status: 0,
+    stdout: /"admitted":\["box[^"]*-2"\].*"witnessSize":/,
+  });
+  t.match(admit(sound, policyFile, "--despite-smaller-loss"), { status: 0 }, "again");
+  t.equal((await witness.post(requestOf(0, [], note))).status, 200, "the new shard is cosigned");
+  const grown = Number(lost.split("\n")[1]);
+  t.match(await witness.post(requestOf(grown, [], lost)), { status: 403 }, "the old one no more");
+  t.match(witness.run("admit", file, "--despite-smaller-loss"), { status: 2, stderr: /usage/ });
 });

@@ -111,7 +111,7 @@ export class WitnessFixture {
   }
 
   /** What it last cosigned of its logs. */
-  logs(): { origin: string; size: number; root: string | null; cosignedAt: string | null }[] {
+  logs(): { origin: string; size: number; root: string | null; cosignedAt: string | null; followedBy?: string }[] {
     return JSON.parse(this.run("show").stdout).logs;
   }
 }

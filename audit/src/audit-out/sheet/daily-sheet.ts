@@ -56,6 +56,6 @@ export class DailySheet implements AsyncDisposable {
     if (sheets.includes(name)) return;
     const sheet = printedCheckpoint(shard.tree.checkpoint.note, await readFile(policyFile));
     await replaceFile(join(this.#folder, name), asPage(sheet, at), 0o440);
-    for (const old of sheets.slice(0, -KEPT_SHEETS)) await rm(join(this.#folder, old));
+    for (const old of sheets.slice(0, 1 - KEPT_SHEETS)) await rm(join(this.#folder, old));
   }
 }
