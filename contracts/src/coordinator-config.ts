@@ -39,7 +39,8 @@ export const CoordinatorConfig = Type.Object(
     controlSocket: Path,
     /** Unix socket where the S3 front asks whose a bucket and a key are and what a bucket holds; its folder lets in the front alone. */
     frontSocket: Path,
-    audit: Type.Object({ gateSocket: Path, recordSocket: Path }, closed),
+    /** auditd's two sockets, and the one where audit-out answers searches. */
+    audit: Type.Object({ gateSocket: Path, recordSocket: Path, searchSocket: Path }, closed),
     nats: Type.Object(
       {
         url: Type.String(),

@@ -92,7 +92,8 @@ export const ERROR_CATALOGUE = {
   memory_exceeds_models: { status: 400, hint: "Name a model with more memory, or lower `estimatedMemoryMb`." },
   image_unavailable: { status: 400, hint: "No job image of this release fits the chosen workers; ask the operator." },
 
-  // 400: uploads, joining
+  // 400: uploads, joining, searches
+  cursor_invalid: { status: 400, hint: "Use a cursor with the very filters that it came with, or begin without one." },
   upload_key_invalid: { status: 400, hint: "Use a key of at most 1,024 bytes without empty, `.`, `..` or `.sgwtmp` parts." },
   upload_too_large: { status: 400, hint: "One object may have at most 10,000 parts of 50 MiB." },
   upload_parts_invalid: { status: 400, hint: "Send every part once, in order, with the ETag that the store answered." },
@@ -127,6 +128,10 @@ export const ERROR_CATALOGUE = {
   // 5xx
   internal_error: { status: 500, hint: "Report the request id to the operator; the log has the cause." },
   audit_unavailable: { status: 503, hint: "The audit log can't be written; the operator must look at `appliance status`." },
+  audit_search_unavailable: {
+    status: 503,
+    hint: "The search of the audit log did not answer; try again, then ask the operator. Nothing is missing from the log.",
+  },
   database_unavailable: {
     status: 503,
     hint: "Nothing was changed; the operator must look at `appliance status`, then try again.",

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
 /** What a platform key may be allowed to do. */
-export const KEY_SCOPES = ["storage", "jobs:read", "jobs:write", "keys", "nodes:read"] as const;
+export const KEY_SCOPES = ["storage", "jobs:read", "jobs:write", "keys", "nodes:read", "audit:read"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KeyScopeSchema = Type.Enum([...KEY_SCOPES]);

@@ -16,6 +16,7 @@ import { authentication, type AuthenticationOptions } from "./http/authenticatio
 import { errorReplies } from "./http/error-replies.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
+import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
@@ -31,6 +32,7 @@ export type AppDeps = AuditDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
+  AuditRoutesDeps &
   NodeRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
     readiness: ReadinessChecks;
@@ -96,6 +98,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(keyRoutes, deps);
+  await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.ready();

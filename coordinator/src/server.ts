@@ -16,6 +16,7 @@ import { answerFront } from "./front/answer-front.ts";
 import { FrontServer } from "./front/front-server.ts";
 import { makeLogger } from "./http/logger.ts";
 import type { ReadinessChecks } from "./http/routes/health.ts";
+import { AuditSearch } from "./audit/audit-search.ts";
 import { BucketKeys } from "./identity/bucket-keys.ts";
 import { RegistryPasswords } from "./identity/registry-passwords.ts";
 import { RegistryTokens } from "./identity/registry-tokens.ts";
@@ -68,6 +69,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
   const app = await buildApp({
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
     s3: { endpoint, region },
+    auditSearch: new AuditSearch(config.audit.searchSocket),
     images: config.images,
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),

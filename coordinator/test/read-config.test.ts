@@ -11,7 +11,7 @@ const good = {
   databaseFile: at("coordinator.db"),
   controlSocket: at("control"),
   frontSocket: at("front"),
-  audit: { gateSocket: at("gate"), recordSocket: at("record") },
+  audit: { gateSocket: at("gate"), recordSocket: at("record"), searchSocket: at("search") },
   nats: {
     ...{ url: "tls://x:4222", caFile: at("pem"), certFile: at("pem"), keyFile: at("pem") },
     ...{ userSeedFile: at("pem"), accountSeedFile: at("pem"), account: "RT" },

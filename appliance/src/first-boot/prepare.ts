@@ -249,6 +249,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     audit: {
       gateSocket: layout.run("audit", "coordinator-gate", "sock"),
       recordSocket: layout.run("audit", "coordinator-record", "sock"),
+      searchSocket: layout.run("audit", "search", "sock"),
     },
     nats: {
       url: `tls://${name}:${ports.nats}`,

@@ -3,6 +3,7 @@
  * text field, path and header that a caller may write, and in no leaf.
  */
 import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
@@ -13,6 +14,7 @@ import { makeSigningRequest } from "../nodes/test-ca.ts";
 const CANARY = "canary7f3a";
 const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
+await coordinator.startSearch();
 type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
 const alice = (await coordinator.control({ verb: "add-user", username: CANARY, admin: true })) as Reply<"add-user">;
 const key = alice.platformKey;
@@ -72,6 +74,16 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/nodes/join": async () => {
     const { token } = (await coordinator.control({ verb: "join-token", node: "node-a", ttlS: 60 })) as Reply<"join-token">;
     return (await call("POST", "/api/nodes/join", { token, csr: (await makeSigningRequest(CANARY)).csrPem })).status;
+  },
+  "GET /api/audit/events": async () => (await call("GET", "/api/audit/events?type=key.list")).status,
+  "GET /api/audit/events/{index}": async () => {
+    // Its own entries are indexed a moment after they are signed.
+    for (let tries = 0; tries < 200; tries++) {
+      const { events } = (await call("GET", "/api/audit/events?limit=1")).body as unknown as { events: { index: number }[] };
+      if (events[0] !== undefined) return (await call("GET", `/api/audit/events/${events[0].index}`)).status;
+      await sleep(50);
+    }
+    return 0;
   },
   "GET /token": async () => {
     const login = (await coordinator.control({

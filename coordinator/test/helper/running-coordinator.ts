@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
@@ -15,6 +15,7 @@ import { fetchWithCa } from "./fetch-with-ca.ts";
 import { freePort, type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
 
+const AUDIT_OUT = join(import.meta.dirname, "../../../audit/src/audit-out/main.ts");
 const SERVER = join(import.meta.dirname, "../../src/server.ts");
 
 /** The coordinator as its own process, with the real auditd, NATS and S3 engine. */
@@ -68,7 +69,11 @@ export class RunningCoordinator implements AsyncDisposable {
       databaseFile: join(dir, "coordinator.db"),
       controlSocket: join(dir, "run", "control"),
       frontSocket: join(dir, "run", "front"),
-      audit: { gateSocket: auditd.socket("coordinator-gate"), recordSocket: auditd.socket("coordinator-record") },
+      audit: {
+        gateSocket: auditd.socket("coordinator-gate"),
+        recordSocket: auditd.socket("coordinator-record"),
+        searchSocket: join(dir, "out", "search"),
+      },
       nats: nats.config,
       s3: {
         ...{ endpoint: s3.endpoint, region: s3.region, caFile: s3.caFile, adminKeyFile: join(dir, "s3-admin.json") },
@@ -117,6 +122,30 @@ export class RunningCoordinator implements AsyncDisposable {
     child.kill(signal);
     const [code] = await ended;
     return code as number | null;
+  }
+
+  /** The real audit-out on this log; its configuration must be root's, so root must run the test. Ends with the coordinator. */
+  async startSearch(): Promise<{ stop(): Promise<void> }> {
+    const { auditDir, policyFile } = this.auditd.config;
+    const { searchSocket } = this.config.audit;
+    const stateDir = dirname(searchSocket);
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const configFile = join(stateDir, "audit-out.json");
+    const auditSocket = this.auditd.socket("audit-out");
+    rmSync(configFile, { force: true });
+    writeFileSync(configFile, JSON.stringify({ auditDir, policyFile, stateDir, auditSocket, searchSocket, pollMs: 20 }), {
+      mode: 0o440,
+    });
+    const child = spawn(process.execPath, [AUDIT_OUT, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
+    const stop = async (): Promise<void> => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    };
+    this.#cleanup.defer(stop);
+    for await (const line of createInterface({ input: child.stdout })) if (line.includes('"msg":"listening"')) break;
+    child.stdout.resume();
+    return { stop };
   }
 
   async control(request: ControlRequest): Promise<ControlReply> {

@@ -7,6 +7,7 @@ import { type AppDeps, buildApp } from "../../src/app.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
 import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
+import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
@@ -69,6 +70,7 @@ export async function makeTestApp(
     bucketKeys,
     s3: { endpoint: engine.endpoint, region: engine.region },
     kernel,
+    auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),

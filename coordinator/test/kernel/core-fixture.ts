@@ -183,7 +183,7 @@ export class CoreFixture {
       databaseFile: join(this.dir, "coordinator.db"),
       controlSocket: unused,
       frontSocket: unused,
-      audit: { gateSocket: this.auditd.gateSocket, recordSocket: this.auditd.recordSocket },
+      audit: { gateSocket: this.auditd.gateSocket, recordSocket: this.auditd.recordSocket, searchSocket: "/nowhere" },
       nats: this.nats.config,
       s3: {
         endpoint: this.s3.endpoint,

@@ -1,0 +1,93 @@
+/** Looking into the audit log: `GET /api/audit/events`, and the same on audit-out's own socket. */
+import { type Static, Type } from "typebox";
+import { EVENT_TYPES } from "./audit-catalogue.ts";
+import { Code, EVENT_PHASES, OBJECT_KINDS, PlainId, ProducerName, Sha256Hex, Uuid } from "./audit-event.ts";
+import { closed, Nullable } from "./http-common.ts";
+
+/** Entries of one answer. */
+export const MAX_EVENTS_PAGE = 1_000;
+/** UTC; milliseconds may be left out. */
+const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$" });
+/** Last part of a log's origin: `2026`, `2026-2`. */
+const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
+
+export const AuditEventsQuery = Type.Object(
+  {
+    type: Type.Optional(Type.Enum(EVENT_TYPES)),
+    prod: Type.Optional(ProducerName),
+    phase: Type.Optional(Type.Enum([...EVENT_PHASES])),
+    outcome: Type.Optional(Code),
+    op: Type.Optional(Uuid),
+    /** Who acted. */
+    actor: Type.Optional(PlainId),
+    kind: Type.Optional(Type.Enum([...OBJECT_KINDS])),
+    /** Id of what it was done to. */
+    object: Type.Optional(PlainId),
+    /** Not before, by auditd's clock. */
+    from: Type.Optional(Instant),
+    /** Before. */
+    to: Type.Optional(Instant),
+    order: Type.Enum(["newest", "oldest"], { default: "newest" }),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
+    /** Of the page before, with the very same filters. */
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  },
+  closed,
+);
+export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
+
+export const AuditEventParams = Type.Object({ index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }, closed);
+export const AuditEventQuery = Type.Object(
+  {
+    /** @default the newest shard */
+    shard: Type.Optional(Shard),
+  },
+  closed,
+);
+
+/** What the index holds of an entry. */
+export const AuditEventRow = Type.Object(
+  {
+    shard: Shard,
+    index: Type.Integer({ minimum: 0 }),
+    t_log: Type.String(),
+    type: Type.String(),
+    prod: Type.String(),
+    phase: Type.String(),
+    op: Type.String(),
+    sub: Type.String(),
+    onBehalfOf: Nullable(Type.String()),
+    kind: Type.String(),
+    object: Type.String(),
+    outcome: Nullable(Type.String()),
+  },
+  closed,
+);
+export type AuditEventRow = Static<typeof AuditEventRow>;
+
+export const AuditEventsReply = Type.Object(
+  {
+    events: Type.Array(AuditEventRow),
+    /** For the next page; null when nothing was looked at. */
+    cursor: Nullable(Type.String()),
+    more: Type.Boolean(),
+    /** Entries that are proven and not yet indexed. */
+    behind: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+export type AuditEventsReply = Static<typeof AuditEventsReply>;
+
+export const AuditEventReply = Type.Object(
+  {
+    shard: Shard,
+    index: Type.Integer({ minimum: 0 }),
+    leafHash: Sha256Hex,
+    /** The leaf, as the log has it. */
+    event: Type.Unknown(),
+    /** C2SP tlog-proof, for the offline verifier. */
+    proof: Type.String(),
+  },
+  closed,
+);
+export type AuditEventReply = Static<typeof AuditEventReply>;

@@ -1,0 +1,63 @@
+/** Asks audit-out, which keeps the index of the log, on its Unix socket. Who may see what is the caller's to say; so is the record of the look. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import type { AuditEventReply, AuditEventsQuery, AuditEventsReply } from "@resontech/contracts/http-audit";
+import { ApiError } from "../api-error.ts";
+
+/** audit-out looks for a second at most. */
+const TIMEOUT_MS = 5_000;
+/** A page of the longest rows there can be. */
+const MAX_REPLY_BYTES = 4 * 1024 ** 2;
+
+/** Whose entries: of this subject, done by it or for it; without one, everybody's. */
+export type AuditView = { sub?: string };
+
+export class AuditSearch {
+  readonly #socketPath: string;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** @throws ApiError `cursor_invalid`, `audit_search_unavailable` */
+  async events(query: AuditEventsQuery, view: AuditView): Promise<AuditEventsReply> {
+    return (await this.#ask("/events", { ...query, ...view })) as AuditEventsReply;
+  }
+
+  /** @throws ApiError `not_found` also for an entry outside the view, `audit_search_unavailable` */
+  async event(index: number, shard: string | undefined, view: AuditView): Promise<AuditEventReply> {
+    return (await this.#ask(`/events/${index}`, { ...(shard === undefined ? {} : { shard }), ...view })) as AuditEventReply;
+  }
+
+  async #ask(path: string, query: Record<string, string | number>): Promise<unknown> {
+    const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+    let answer: { status: number; body: unknown };
+    try {
+      answer = await get(this.#socketPath, `${path}?${text}`);
+    } catch (cause) {
+      throw new ApiError("audit_search_unavailable", "the search of the audit log did not answer", { cause });
+    }
+    const { status, body } = answer;
+    if (status === 200) return body;
+    const { code, message } = body as { code?: unknown; message?: unknown };
+    if (code === "event_unknown") throw new ApiError("not_found", String(message));
+    if (code === "cursor_invalid") throw new ApiError("cursor_invalid", String(message));
+    throw new ApiError("audit_search_unavailable", `the search of the audit log answered ${String(code)}`);
+  }
+}
+
+/** @throws what the socket says, and for an answer that is too long or no JSON */
+async function get(socketPath: string, path: string): Promise<{ status: number; body: unknown }> {
+  const asked = request({ socketPath, path, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  asked.end();
+  const [reply] = (await once(asked, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of reply as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop ends the connection.
+    if (bytes > MAX_REPLY_BYTES) throw new RangeError(`an answer of more than ${MAX_REPLY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: reply.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) };
+}

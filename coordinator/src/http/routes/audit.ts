@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import {
+  AuditEventParams,
+  AuditEventQuery,
+  AuditEventReply,
+  AuditEventsQuery,
+  AuditEventsReply,
+} from "@resontech/contracts/http-audit";
+import type { AuditSearch } from "../../audit/audit-search.ts";
+import { callerOfRequest } from "../authentication.ts";
+import { auditViewOf } from "../decisions/audit-view.ts";
+import { responses } from "../responses.ts";
+
+export type AuditRoutesDeps = { auditSearch: AuditSearch };
+
+const tags = ["audit"];
+const access = { scope: "audit:read" } as const;
+const log = { kind: "log", id: "appliance" } as const;
+/** How an answer is arranged, not what it is about. */
+const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
+
+/** Each look is itself logged before it is answered: which filters were set, not their values, and how much was shown. */
+export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (app, { auditSearch }) => {
+  app.get(
+    "/api/audit/events",
+    {
+      schema: {
+        summary: "Entries of the audit log that the caller may see, newest first, by cursor",
+        tags,
+        querystring: AuditEventsQuery,
+        response: responses(200, AuditEventsReply),
+      },
+      config: { access, audit: { event: "audit.search" } },
+    },
+    async (request) => {
+      const { query } = request;
+      const page = await auditSearch.events(query, auditViewOf(callerOfRequest(request)));
+      const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
+      await request.audit.fact({
+        type: "audit.search",
+        object: log,
+        detail: { filters: filters.sort(), entries: page.events.length, more: page.more },
+      });
+      return page;
+    },
+  );
+
+  app.get(
+    "/api/audit/events/:index",
+    {
+      schema: {
+        summary: "One entry of the audit log with its proof for the offline verifier",
+        tags,
+        params: AuditEventParams,
+        querystring: AuditEventQuery,
+        response: responses(200, AuditEventReply),
+      },
+      config: { access, audit: { event: "audit.read" } },
+    },
+    async (request) => {
+      const { index } = request.params;
+      const entry = await auditSearch.event(index, request.query.shard, auditViewOf(callerOfRequest(request)));
+      await request.audit.fact({ type: "audit.read", object: log, detail: { entries: 1 } });
+      return entry;
+    },
+  );
+};

@@ -1,0 +1,100 @@
+import type { AuditEventReply, AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
+import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { readLeaves } from "../../../audit/test/helper.ts";
+import { verifyProof } from "../../../audit/src/verifier/event-proof.ts";
+import { nodePlatform } from "../../../audit/src/verifier/platform-node.ts";
+import { RunningCoordinator } from "../helper/running-coordinator.ts";
+
+type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;
+
+t.test(
+  "people look into the audit log",
+  { skip: process.getuid?.() === 0 ? false : "audit-out's file must be root's" },
+  async (t) => {
+    const coordinator = await RunningCoordinator.create();
+    t.teardown(() => coordinator[Symbol.asyncDispose]());
+    const search = await coordinator.startSearch();
+    const user = async (username: string, admin: boolean) =>
+      (await coordinator.control({ verb: "add-user", username, admin })) as User;
+    const [alice, bob, auditor] = [await user("alice", false), await user("bob", false), await user("auditor", true)];
+    for (const { platformKey } of [alice, bob]) for (let i = 0; i < 7; i++) await coordinator.get("/api/keys", platformKey);
+    const look = async (query: string, { platformKey }: User = auditor) =>
+      await coordinator.get(`/api/audit/events${query}`, platformKey);
+    const page = async (query: string, by?: User) => (await look(query, by)).body as AuditEventsReply;
+    for (let tries = 0; tries < 200 && (await page("?type=key.list&limit=1000")).events.length < 14; tries++) await sleep(50);
+
+    t.test("page by page all that an administrator may see, once and in order", async (t) => {
+      const found: AuditEventRow[] = [];
+      let at = await page("?type=key.list&limit=4&order=oldest");
+      for (;;) {
+        found.push(...at.events);
+        if (!at.more) break;
+        at = await page(`?type=key.list&limit=4&order=oldest&cursor=${at.cursor}`);
+      }
+      const leaves = await readLeaves(coordinator.auditd.logDir);
+      const indices = leaves.flatMap(({ type }, index) => (type === "key.list" ? [index] : []));
+      t.same(
+        found.map(({ index }) => index),
+        indices,
+      );
+    });
+
+    t.test(
+      "anybody else sees what he did, and nothing else: not in a list, not by its number, not with another's cursor",
+      async (t) => {
+        const { events } = await page("?limit=1000", alice);
+        const own = (await page(`?type=key.list&limit=1000`)).events.filter(
+          ({ onBehalfOf }) => onBehalfOf === events[0]?.onBehalfOf,
+        );
+        t.equal(own.length, 7);
+        t.equal(new Set(events.map(({ onBehalfOf }) => onBehalfOf)).size, 1, "one person's alone");
+        const others = (await page("?type=key.list&limit=1000")).events.find(
+          ({ onBehalfOf }) => onBehalfOf !== events[0]?.onBehalfOf,
+        );
+        t.match(await coordinator.get(`/api/audit/events/${others!.index}`, alice.platformKey), {
+          status: 404,
+          body: { code: "not_found" },
+        });
+        const { cursor } = await page("?type=key.list&limit=4");
+        t.match(await look(`?type=key.list&limit=4&cursor=${cursor}`, alice), { status: 400, body: { code: "cursor_invalid" } });
+        t.match(
+          await look("?sub=usr-1", alice),
+          { status: 400, body: { code: "validation_failed" } },
+          "the bound is not the caller's to set",
+        );
+      },
+    );
+
+    t.test("an entry comes with a proof that the offline verifier takes", async (t) => {
+      const { events } = await page("?type=key.list&limit=1", bob);
+      const { status, body } = await coordinator.get(`/api/audit/events/${events[0]!.index}`, bob.platformKey);
+      t.equal(status, 200);
+      const { event, proof } = body as AuditEventReply;
+      t.match(event, { type: "key.list", on_behalf_of: events[0]!.onBehalfOf });
+      const policy = readFileSync(coordinator.auditd.config.policyFile);
+      const { verdicts } = await verifyProof(Buffer.from(proof), policy, nodePlatform);
+      t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
+    });
+
+    t.test("each look is on record before it is answered: which filters, not their values", async (t) => {
+      await look("?type=key.mint&object=canary-1&from=2026-01-01T00:00:00Z", alice);
+      let found;
+      for (let tries = 0; tries < 100 && found === undefined; tries++) {
+        await sleep(50);
+        const leaves = await readLeaves(coordinator.auditd.logDir);
+        found = leaves.find((leaf) => String(leaf.detail?.["filters"]) === "from,object,type");
+      }
+      t.match(found, { phase: "fact", detail: { filters: ["from", "object", "type"], more: false } });
+      t.notMatch(JSON.stringify(found), /canary/);
+    });
+
+    t.test("while audit-out is away nothing else is: searches say so", async (t) => {
+      await search.stop();
+      t.match(await look(""), { status: 503, body: { code: "audit_search_unavailable" } });
+      t.match(await coordinator.get("/api/keys", alice.platformKey), { status: 200 });
+    });
+  },
+);
