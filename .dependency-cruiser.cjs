@@ -1,5 +1,5 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/architecture.md.
-const rooms = "audit|s3-front|coordinator|agent|registry-mirror|policies|airgap|appliance|installer";
+const rooms = "audit|s3-front|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
 module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },

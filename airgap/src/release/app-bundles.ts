@@ -18,6 +18,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
+  "app/resontech.mjs": { source: "cli/src/main.ts", target: "node20" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
@@ -43,6 +44,7 @@ const SOURCES = [
   "airgap/src",
   "appliance/src",
   "installer/src",
+  "cli/src",
   "package-lock.json",
 ];
 
@@ -50,26 +52,26 @@ const SOURCES = [
 const BANNER =
   'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url); const __filename = import.meta.filename; const __dirname = import.meta.dirname;';
 
-const APPLIANCE_COMMAND = `#!/bin/sh
-# The \`appliance\` command on the release's own Node.
+/** A command on the release's own Node. */
+const commandOf = (name: string): string => `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-exec "$here/node" "$here/../app/appliance.mjs" "$@"
+exec "$here/node" "$here/../app/${name}.mjs" "$@"
 `;
 
 /**
- * Compiles every process; answers a folder with `app/…` and `bin/appliance`.
+ * Compiles every process; answers a folder with `app/…` and the commands in `bin/`.
  * @throws SourceMissingError
  */
 export async function buildApps(cache: StepCache): Promise<string> {
   const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
   for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 5 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 6 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
     for (const [path, source] of Object.entries(COPIED))
       cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));
-    writeFileSync(join(into, "bin", "appliance"), APPLIANCE_COMMAND, { mode: 0o755 });
+    for (const name of ["appliance", "resontech"]) writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
   });
 }
 

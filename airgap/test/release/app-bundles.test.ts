@@ -18,6 +18,7 @@ t.test("every process is one file that needs only Node and the one native packag
     "appliance",
     "installer",
     "sov-verify",
+    "resontech",
   ]) {
     const code = readFileSync(join(app, `${name}.mjs`), "utf8");
     const imported = [...code.matchAll(/^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm)].map((match) => match[1] ?? "");
@@ -37,7 +38,7 @@ t.test("the native package comes with the appliance's binary alone", async (t) =
 });
 
 t.test("commands start from their one file and tell how they are used", async (t) => {
-  for (const name of ["appliance", "installer", "sov-verify"])
+  for (const name of ["appliance", "installer", "sov-verify", "resontech"])
     t.match(execFileSync(process.execPath, [join(app, `${name}.mjs`), "--help"], { encoding: "utf8" }), /usage/i, name);
 });
 

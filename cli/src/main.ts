@@ -1,0 +1,79 @@
+/** `resontech`: the appliance's API from a shell. */
+import { Command, InvalidArgumentError } from "commander";
+import { rowOf, SEARCH_HEAD, type SearchOptions, searchAudit } from "./audit/search.ts";
+import { showEntry } from "./audit/show.ts";
+import { CliError } from "./cli-error.ts";
+import { settingsFrom } from "./settings.ts";
+import { asTable } from "./table.ts";
+
+const EXIT = { failed: 1, usage: 2 } as const;
+
+const program = new Command("resontech")
+  .description("work with a ResonTech appliance: key, address and CA come from RESON_API_KEY, RESON_BASE_URL and SSL_CERT_FILE")
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
+  .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage.");
+
+const audit = program.command("audit").description("look into the audit log; each look is itself logged");
+
+audit
+  .command("search")
+  .description("entries, newest first: an administrator sees all, anybody else what he did or what was done for him")
+  .option("--type <type>", "such as job.submit; docs/auditor.md lists them")
+  .option("--phase <phase>", "requested, completed, failed, denied, fact or observed")
+  .option("--outcome <code>", "ok, or why not")
+  .option("--actor <id>", "who acted: a key, a node, a process")
+  .option("--kind <kind>", "what it was done to: job, object, key, user, …")
+  .option("--object <id>", "the id of what it was done to")
+  .option("--op <uuid>", "the entries of one operation")
+  .option("--prod <name>", "the process that said so")
+  .option("--from <time>", "not before, UTC: 2026-01-31T00:00:00Z")
+  .option("--to <time>", "before, UTC")
+  .option("--oldest", "oldest first", false)
+  .option("--limit <n>", "rows in all", countOf, 100)
+  .option("--cursor <cursor>", "go on where an answer with the same filters ended")
+  .option("--json", "one JSON line for each entry", false)
+  .addHelpText(
+    "after",
+    "\nExamples:\n  resontech audit search --type job.submit --limit 20\n  resontech audit search --object job-7f3a --oldest --json\n  resontech audit search --outcome quota_exceeded --from 2026-01-01T00:00:00Z",
+  )
+  .action(async ({ json, ...options }: SearchOptions & { json: boolean }) => {
+    const { events, cursor, behind } = await searchAudit(settingsFrom(process.env), options);
+    if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+    else if (events.length > 0)
+      process.stdout.write(asTable(SEARCH_HEAD, events.map(rowOf), process.stdout.isTTY ? process.stdout.columns : null));
+    if (events.length === 0) say("no entry that you may see matches");
+    if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
+    if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
+  });
+
+audit
+  .command("show <entry>")
+  .description("one entry as the log has it, by its number or as the search names it: 2026/17")
+  .option("--proof <file>", "write its proof for the offline verifier")
+  .addHelpText(
+    "after",
+    "\nExample:\n  resontech audit show 2026/17 --proof entry.tlog-proof && node sov-verify.mjs entry.tlog-proof --policy audit.policy",
+  )
+  .action(async (entry: string, { proof }: { proof?: string }) => {
+    const { shard, index, leafHash, event } = await showEntry(settingsFrom(process.env), entry, proof);
+    process.stdout.write(`${JSON.stringify({ entry: `${shard}/${index}`, leafHash, event }, null, 2)}\n`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = EXIT.failed;
+  if (error instanceof CliError) say(`${error.code}: ${error.message}${error.hint === "" ? "" : `\n  ${error.hint}`}`);
+  else say(`failed: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 1_000_000)
+    throw new InvalidArgumentError("a number from 1 to 1000000 is meant");
+  return count;
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
