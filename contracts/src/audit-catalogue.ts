@@ -636,6 +636,8 @@ export const EVENT_CATALOGUE = {
         ),
         /** SHA-256 over `prod ‖ 0x20 ‖ boot ‖ 0x20 ‖ pseq ‖ 0x0A` of each, in order of their names: whoever reads the log knows the same. */
         vector: Type.Optional(Type.Object({ producers: Count, sha256: Sha256Hex }, closed)),
+        /** Who should have a connection now and has none; absent where it was not looked at. */
+        away: Type.Optional(Type.Array(ProducerName, { maxItems: 64 })),
         open_operations: Count,
       },
       closed,

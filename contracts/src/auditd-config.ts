@@ -31,6 +31,8 @@ export const AuditdConfig = Type.Object(
           socket: Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }),
           /** Null leaves the group as the directory gives it. */
           gid: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+          /** It connects when there is something to say; of the others heartbeats tell when they are away. @default false */
+          occasional: Type.Optional(Type.Boolean()),
         },
         closed,
       ),

@@ -165,9 +165,10 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     auditDir: layout.data("audit"),
     keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
-    producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family }]) => ({
+    producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
       name,
       family,
+      occasional: "occasional" in rest,
       socket: layout.run("audit", name, "sock"),
       gid: null,
     })),

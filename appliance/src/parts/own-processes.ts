@@ -15,8 +15,8 @@ export const AUDIT_PRODUCERS = {
   "coordinator-record": { family: "coordinator", user: "coordinator" },
   "s3-front": { family: "s3-front", user: "s3Front" },
   "audit-out": { family: "audit-out", user: "auditOut" },
-  appliance: { family: "appliance", user: "root" },
-} as const satisfies Record<string, { family: string; user: PartUser }>;
+  appliance: { family: "appliance", user: "root", occasional: true },
+} as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {

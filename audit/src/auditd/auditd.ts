@@ -235,7 +235,7 @@ export class Auditd implements AsyncDisposable {
 
   #serve(): void {
     this.#every(this.#config.heartbeatMs, async (shard) => {
-      await shard.heartbeat();
+      await shard.heartbeat(this.#ports.flatMap((port) => (port.isMissed ? [port.name] : [])));
       await this.#checkWitnesses(shard);
     });
     this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));

@@ -100,7 +100,7 @@ export class OpenShard implements AsyncDisposable {
           ...{ type, op, object: { kind: "log", id: AUDITD } },
           ...{ phase: "failed", outcome: { code: "interrupted" } },
         });
-    const { index } = await shard.heartbeat();
+    const { index } = await shard.heartbeat(null);
     checkpointer.release();
     await shard.#sign(index, found);
     around.log.info({ origin: files.origin, size: checkpointer.size, replayed: found.leaves.length }, "log taken up");
@@ -171,8 +171,9 @@ export class OpenShard implements AsyncDisposable {
     return this.witnessing.witnessed(index);
   }
 
-  heartbeat(): Promise<LeafRef> {
-    const detail = heartbeatOf(this.auditLog.ledger);
+  /** @param away producers that should be connected and are not; null where they could not be yet */
+  heartbeat(away: readonly string[] | null): Promise<LeafRef> {
+    const detail = heartbeatOf(this.auditLog.ledger, away);
     return this.auditLog.record({ type: "audit.heartbeat", object: { kind: "log", id: AUDITD }, detail });
   }
 

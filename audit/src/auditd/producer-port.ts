@@ -50,6 +50,15 @@ export class ProducerPort {
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
+  get name(): string {
+    return this.#config.name;
+  }
+
+  /** It should have a connection and has none. */
+  get isMissed(): boolean {
+    return this.#current === null && this.#config.occasional !== true;
+  }
+
   /** @throws when the folder is open to others, or the socket can't have its group */
   async listen(): Promise<void> {
     const { socket: path, gid } = this.#config;

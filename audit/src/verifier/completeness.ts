@@ -27,6 +27,7 @@ export class Completeness {
   #abruptStarts = 0;
   #lastType = "";
   #lastMs = 0;
+  #count = 0;
 
   constructor({ sha256 }: Pick<Platform, "sha256">) {
     this.#sequences = new Sequences(sha256);
@@ -59,11 +60,12 @@ export class Completeness {
     this.timeline.note(leaf, index);
     this.#lastType = type;
     this.#lastMs = Date.parse(leaf.t_log);
+    this.#count = index + 1;
   }
 
   /** @param downtime null: none was announced, and stretches are told and not judged */
   atEnd(downtime: readonly Downtime[] | null): { verdict: Verdict; findings: Findings } {
-    this.timeline.end();
+    this.timeline.end(this.#count);
     const { open, overdue, firstOverdue } = this.#operations.atEnd(this.#lastMs);
     const { stretches } = this.timeline;
     if (firstOverdue !== null)
@@ -76,6 +78,11 @@ export class Completeness {
       this.#fault(
         unannounced.index,
         `${unannounced.kind} from ${unannounced.from} to ${unannounced.to}, which was not announced`,
+      );
+    if (downtime !== null && this.timeline.dropped > 0)
+      this.#fault(
+        0,
+        `${this.timeline.dropped} stretches of silence more than are kept can't be compared with what was announced`,
       );
     const findings: Findings = {
       stretches,
@@ -90,7 +97,7 @@ export class Completeness {
     const [first] = this.#faults.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
     if (first !== undefined)
       return this.#faults.length === 1 ? first : { ...first, reason: `${first.reason} (the first of ${this.#faults.length})` };
-    const silences = ["DARK", "STOPPED"]
+    const silences = ["DARK", "STOPPED", "SILENT"]
       .map((kind) => `${kind} ${stretches.filter((stretch) => stretch.kind === kind).length}`)
       .join(", ");
     const lost =

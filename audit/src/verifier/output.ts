@@ -38,7 +38,7 @@ Verdicts
   APPEND-ONLY   every checkpoint that you kept is a beginning of this log
   WITNESSED     other hosts countersigned: up to which entry and time, longest stretch without
   COMPLETENESS  no producer's numbers have a GAP, every operation has its outcome, heartbeats agree;
-                DARK and STOPPED stretches, RECOVERED shards
+                DARK and STOPPED stretches, SILENT producers, RECOVERED shards
   DISCLOSURES   opened values open the commitments in the entries; erased ones were erased on record
 
 Exit code: 0 all is well · 1…63 the sum of the FAILed verdicts (SIGNATURE 1, INTEGRITY 2,

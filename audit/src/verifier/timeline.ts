@@ -1,6 +1,7 @@
 /**
  * When the log says nothing. auditd writes an entry a minute, so a silence of more than two is a stretch in which it did not run: STOPPED after
- * an orderly stop, DARK without one. A clock that was set forward makes no silence.
+ * an orderly stop, DARK without one. A clock that was set forward makes no silence. And when a producer says nothing: SILENT is one that two
+ * heartbeats or more name as away.
  */
 import type { Leaf } from "./leaf.ts";
 
@@ -30,18 +31,36 @@ export class Timeline {
   /** Milliseconds in which the log was written: silences count as far as they are allowed. */
   activeMs = 0;
   #last: { tLog: string; ms: number; type: string } | null = null;
+  readonly #away = new Map<string, { from: string; beats: number }>();
   #pending: { stretch: Stretch; gapMs: number; untilMs: number } | null = null;
 
-  note({ type, t_log, detail }: Leaf, index: number): void {
+  note({ type, t_log, prod, detail }: Leaf, index: number): void {
     const ms = Date.parse(t_log);
+    if (prod === "auditd" && type === "audit.heartbeat" && Array.isArray(detail?.["away"]))
+      this.#beat(new Set(detail["away"].map(String)), t_log, index);
     if (this.#last !== null) this.#judge(ms - this.#last.ms, t_log, index);
     if (type === "admin.clock.step") this.#explain(Number(detail?.["step_ms"]));
     else if (this.#pending !== null && ms > this.#pending.untilMs) this.#settle();
     this.#last = { tLog: t_log, ms, type };
   }
 
-  end(): void {
+  /** @param count of entries */
+  end(count: number): void {
     this.#settle();
+    if (this.#last !== null) this.#beat(new Set(), this.#last.tLog, count);
+  }
+
+  /** A heartbeat says who is away; whoever was and is not any more was SILENT until then. */
+  #beat(away: ReadonlySet<string>, tLog: string, index: number): void {
+    for (const [prod, { from, beats }] of this.#away)
+      if (!away.has(prod)) {
+        this.#away.delete(prod);
+        if (beats > 1) this.#keep({ kind: "SILENT", prod, index, from, to: tLog });
+      }
+    for (const prod of away) {
+      const known = this.#away.get(prod);
+      this.#away.set(prod, { from: known?.from ?? tLog, beats: (known?.beats ?? 0) + 1 });
+    }
   }
 
   #judge(gapMs: number, to: string, index: number): void {
@@ -59,9 +78,13 @@ export class Timeline {
 
   #settle(): void {
     if (this.#pending === null) return;
-    if (this.stretches.length < MAX_STRETCHES) this.stretches.push(this.#pending.stretch);
-    else this.dropped += 1;
+    this.#keep(this.#pending.stretch);
     this.#pending = null;
+  }
+
+  #keep(stretch: Stretch): void {
+    if (this.stretches.length < MAX_STRETCHES) this.stretches.push(stretch);
+    else this.dropped += 1;
   }
 }
 

@@ -226,6 +226,25 @@ t.test("silence is DARK, or STOPPED after a stop in good order, and fails where 
     t.equal(parseDowntime(wrong), null, wrong);
 });
 
+t.test("a producer that two heartbeats miss was SILENT; one that a single one misses was on its way", async (t) => {
+  const log = MadeLog.begun();
+  log.run(1, []);
+  log.run(1, ["audit-out"]);
+  log.run(3, ["p"]);
+  log.start("p");
+  log.run(2, []);
+  log.run(4, ["vault"]);
+  const { verdicts, findings } = await log.judge();
+  t.match(verdicts.COMPLETENESS, { verdict: "PASS", reason: /DARK 0, STOPPED 0, SILENT 2/ });
+  t.match(findings?.stretches, [
+    { kind: "SILENT", prod: "p", from: "2026-03-01T08:03:00.000Z", to: "2026-03-01T08:06:00.000Z" },
+    { kind: "SILENT", prod: "vault", from: "2026-03-01T08:08:00.000Z", to: "2026-03-01T08:11:00.000Z" },
+  ]);
+  t.equal(findings?.stretches.length, 2);
+  const strict = await log.judge({ downtime: parseDowntime("2026-03-01T08:00Z 2026-03-01T08:07Z\n") });
+  t.match(strict.verdicts.COMPLETENESS, { verdict: "FAIL", reason: /SILENT from 2026-03-01T08:08/ });
+});
+
 t.test("what a restore cost is RECOVERED, not lost in silence", async (t) => {
   const log = MadeLog.begun({
     reason: "restore",

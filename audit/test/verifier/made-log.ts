@@ -92,17 +92,18 @@ export class MadeLog {
     return this.#positions.get(prod)!;
   }
 
-  heartbeat(): void {
+  /** @param away who has no connection */
+  heartbeat(away: readonly string[] | null = null): void {
     const producers = [...this.#positions].map(([prod, at]) => ({ prod, ...at })).sort((a, b) => (a.prod < b.prod ? -1 : 1));
-    const detail = heartbeatOf({ positions: () => producers, openCount: 0 });
+    const detail = heartbeatOf({ positions: () => producers, openCount: 0 }, away);
     this.own({ type: "audit.heartbeat", object: { kind: "log", id: "auditd" }, detail });
   }
 
   /** Minutes in which auditd runs. */
-  run(minutes: number): void {
+  run(minutes: number, away: readonly string[] | null = null): void {
     for (let minute = 0; minute < minutes; minute++) {
       this.nowMs += 60_000;
-      this.heartbeat();
+      this.heartbeat(away);
     }
   }
 
