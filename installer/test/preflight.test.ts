@@ -21,6 +21,7 @@ const good: HostFacts = {
   closedParent: null,
   instanceIsTaken: false,
   rootIsNoexec: false,
+  rootFileSystemType: 0xef_53,
   hasCgroups: true,
   hasLoopDevices: true,
   hasOverlay: true,
@@ -71,6 +72,8 @@ const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
 ];
 const suspect: [string, Partial<HostFacts>][] = [
   ["users", { usersInRange: ["carol"] }],
+  ["copy-on-write", { rootFileSystemType: 0x91_23_68_3e }],
+  ["copy-on-write", { rootFileSystemType: 0x2f_c1_2f_c1 }],
   ["selinux", { selinuxEnforces: true }],
   ["fapolicyd", { fapolicydRuns: true }],
   ["fips", { fipsMode: true }],

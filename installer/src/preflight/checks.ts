@@ -27,6 +27,8 @@ export type HostFacts = {
   /** An appliance of the same instance runs, or has a unit, from another root. */
   instanceIsTaken: boolean;
   rootIsNoexec: boolean;
+  /** `f_type` of statfs. */
+  rootFileSystemType: number;
   hasCgroups: boolean;
   hasLoopDevices: boolean;
   hasOverlay: boolean;
@@ -50,6 +52,14 @@ export type Wanted = {
 export type Finding = { id: string; ok: boolean; severity: "error" | "warning"; found: string; remedy: string };
 
 const GIB = 1024 ** 3;
+/** File systems that write elsewhere what is overwritten, by `f_type`: linux/magic.h, and bcachefs and OpenZFS of their own. */
+const COPY_ON_WRITE: Readonly<Record<number, string>> = {
+  0x91_23_68_3e: "btrfs",
+  0x2f_c1_2f_c1: "zfs",
+  0xca_45_1a_4e: "bcachefs",
+  0xf2_f5_20_10: "f2fs",
+  0x34_34: "nilfs2",
+};
 const MIN_MEMORY_BYTES = 4 * GIB;
 const MIN_CPUS = 2;
 const MAX_CLOCK_S = Date.UTC(2100, 0) / 1000;
@@ -114,6 +124,13 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
     facts.clockS >= clockFloorS && facts.clockS < MAX_CLOCK_S,
     `${isoOf(facts.clockS)}; the release was made ${isoOf(clockFloorS)}`,
     "set the clock: certificates and the audit log state times",
+  );
+  const copyOnWrite = COPY_ON_WRITE[facts.rootFileSystemType];
+  warn(
+    "copy-on-write",
+    copyOnWrite === undefined,
+    copyOnWrite === undefined ? "what is overwritten is overwritten in place" : `${root} is on ${copyOnWrite}`,
+    `give ${root}/data an ext4 or XFS of its own: here the space that the audit log holds back may be gone when it is needed, and erased values may stay readable on the disk, also in snapshots`,
   );
   warn(
     "users",

@@ -44,6 +44,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     closedParent: firstClosed(root),
     instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
     rootIsNoexec: isNoexec(nearestExisting(root)),
+    rootFileSystemType: statfsSync(nearestExisting(root)).type,
     hasCgroups: existsSync("/sys/fs/cgroup/cgroup.controllers") || existsSync("/sys/fs/cgroup/memory"),
     hasLoopDevices: existsSync("/dev/loop-control"),
     hasOverlay: hasOverlay(),
