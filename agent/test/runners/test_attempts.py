@@ -255,10 +255,14 @@ class Rejoin(AttemptTest):
     def test_a_site_is_replaced_that_was_lost_while_the_server_fetched_its_update(self):
         federation = self.begin(source=LARGE, change=self.quorum_of_one, far=("site-2",), environment=IMPATIENT)
         self.until_contributed(SITES, 0, federation)
-        self.until_update(federation, "site-2")
-        federation.kill("site-2")
-        self.come_again(federation)
-        self.assertIn("failed to download from site-2", federation.log("server"))
+        # On a busy machine a kill may come when the update is through.
+        for _ in range(3):
+            self.until_update(federation, "site-2")
+            federation.kill("site-2")
+            self.come_again(federation)
+            if "failed to download from site-2" in federation.log("server"):
+                return
+        self.fail(f"no kill came while an update was under way: {federation.log('server')[-3000:]}")
 
     @staticmethod
     def quorum_of_one(scripts, configs):
