@@ -8,8 +8,11 @@ import type { Ack } from "./promises.ts";
 import { Rows } from "./rows.ts";
 import { makeDiskFolders, takeUp } from "./try-image.ts";
 
-/** From the start of the process: some are hit while they take up what the one before left. */
-const MAX_LIFE_MS = 900;
+/** A quarter are hit while they take up what the one before left, at the latest so long after the process was made. */
+const TAKING_UP_SHARE = 0.25;
+const MAX_TAKING_UP_MS = 500;
+/** The others under load, so long after they listen. */
+const MAX_LOAD_MS = 400;
 
 export type KillRound = { broken: string[]; acks: number };
 
@@ -26,22 +29,29 @@ export async function killAgainAndAgain(root: string, kills: number, random: () 
   const rounds: KillRound[] = [];
   for (let round = 0; round < kills; round++) {
     const before = acks.length;
-    await writeUntilKilled(auditd, coordinator, random() * MAX_LIFE_MS);
+    if (random() < TAKING_UP_SHARE) await killWhileTakingUp(auditd, random() * MAX_TAKING_UP_MS);
+    else await killUnderLoad(auditd, coordinator, random() * MAX_LOAD_MS);
     const { broken } = await takeUp(auditd, { acks, checkpoints: [], commitments: rows.commitments, isInitialized: true });
     rounds.push({ broken, acks: acks.length - before });
   }
   return rounds;
 }
 
-async function writeUntilKilled(auditd: AuditdProcess, coordinator: Coordinator, lifeMs: number): Promise<void> {
+async function killWhileTakingUp(auditd: AuditdProcess, afterMs: number): Promise<void> {
+  // It may be quicker, and listen.
+  const started = auditd.start().catch(() => {});
+  await sleep(afterMs);
+  await auditd.stop("SIGKILL");
+  await started;
+}
+
+async function killUnderLoad(auditd: AuditdProcess, coordinator: Coordinator, afterMs: number): Promise<void> {
+  await auditd.start();
   const killed = new AbortController();
-  const kill = sleep(lifeMs).then(() => auditd.stop("SIGKILL"));
-  kill.then(() => killed.abort());
-  try {
-    await auditd.start();
-    await coordinator.write(Number.POSITIVE_INFINITY, killed.signal);
-  } catch {
-    // What it was told until then is what counts.
-  }
+  const kill = sleep(afterMs)
+    .then(() => auditd.stop("SIGKILL"))
+    .then(() => killed.abort());
+  // What it was told until then is what counts.
+  await coordinator.write(Number.POSITIVE_INFINITY, killed.signal).catch(() => {});
   await kill;
 }
