@@ -1,5 +1,5 @@
 /** RFC 6962 §2.1.1 and §2.1.2 read backwards: the roots that a proof leads to. The verifier has its own. */
-import { hashNode } from "./merkle.ts";
+import { HASH_BYTES, hashNode } from "./merkle.ts";
 
 /** A tree of 2^53 leaves needs no more; tlog-witness allows 63 lines. */
 export const MAX_PROOF_HASHES = 63;
@@ -11,7 +11,7 @@ export function splitOf(size: number): number {
   return left;
 }
 
-/** Whether the tree of `oldSize` leaves is the beginning of the tree of `newSize`; the empty tree is of every one. */
+/** Whether the tree of `oldSize` leaves is the beginning of the tree of `newSize`. Of the empty tree, whose root says nothing, there is no proof. */
 export function isConsistent(
   oldSize: number,
   oldRoot: Buffer,
@@ -19,8 +19,7 @@ export function isConsistent(
   newRoot: Buffer,
   proof: readonly Buffer[],
 ): boolean {
-  if (oldSize === 0) return proof.length === 0;
-  if (oldSize > newSize || proof.length > MAX_PROOF_HASHES) return false;
+  if (oldSize === 0 || oldSize > newSize || proof.length > MAX_PROOF_HASHES) return false;
   const rest = [...proof];
   const roots = rootsOf(oldSize, newSize, true, oldRoot, rest);
   return roots !== null && rest.length === 0 && roots.before.equals(oldRoot) && roots.after.equals(newRoot);
@@ -28,7 +27,7 @@ export function isConsistent(
 
 /** Whether this leaf stands at `index` of the tree. */
 export function isIncluded(index: number, leafHash: Buffer, size: number, root: Buffer, proof: readonly Buffer[]): boolean {
-  if (index >= size || proof.length > MAX_PROOF_HASHES) return false;
+  if (index >= size || proof.length > MAX_PROOF_HASHES || leafHash.length !== HASH_BYTES) return false;
   const rest = [...proof];
   const computed = rootAbove(index, leafHash, size, rest);
   return computed !== null && rest.length === 0 && computed.equals(root);

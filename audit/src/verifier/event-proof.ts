@@ -55,7 +55,8 @@ export async function verifyProof(bytes: Uint8Array, policy: Uint8Array | null, 
     if ("fault" in read) verdicts.INTEGRITY = fail(index, `the entry is ${read.fault}`);
     else {
       report.event = textOf(leaf);
-      verdicts.INTEGRITY = judgeInclusion(leaf, index, hashes, checkpoint, platform);
+      const leafHash = platform.sha256(concat(Uint8Array.of(0), leaf));
+      verdicts.INTEGRITY = judgeInclusion(leafHash, index, hashes, checkpoint, platform);
     }
     if (policy === null) {
       const selfAsserted: Verdict = { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" };
@@ -99,16 +100,17 @@ function parseProof(bytes: Uint8Array): Proof {
 }
 
 /** RFC 9162 §2.1.3.2, the same tree as RFC 6962's. */
-function judgeInclusion(
-  leaf: Uint8Array,
+export function judgeInclusion(
+  leafHash: Uint8Array,
   index: number,
   hashes: readonly Uint8Array[],
   { size, root }: { size: number; root: Uint8Array },
   { sha256 }: Platform,
 ): Verdict {
+  if (leafHash.length !== 32) return fail(index, "the entry's hash is no SHA-256");
   if (index >= size) return fail(index, `the checkpoint has ${size} entries`);
   let [node, last] = [index, size - 1];
-  let computed = sha256(concat(Uint8Array.of(0), leaf));
+  let computed = leafHash;
   for (const hash of hashes) {
     if (last === 0) return fail(index, "the proof is longer than the tree is high");
     if (node % 2 === 1 || node === last) {
