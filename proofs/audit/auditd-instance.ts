@@ -42,10 +42,16 @@ export function logDirOf({ auditDir, inception }: AuditdConfig): string {
   return join(auditDir, inception.slice(0, 4));
 }
 
-export async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {
+/** Makes the log and its keys, unless they are there. @returns its configuration file */
+export function initAuditd(root: string, config: AuditdConfig): string {
   const file = join(root, "auditd.json");
   writeFileSync(file, JSON.stringify(config));
   const init = spawnSync(process.execPath, [AUDITD, "init", "--config", file], { encoding: "utf8" });
   if (init.status !== 0) throw new Error(`init: ${init.stderr}`);
+  return file;
+}
+
+export async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {
+  const file = initAuditd(root, config);
   return spawn(process.execPath, [AUDITD, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
 }

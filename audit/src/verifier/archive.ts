@@ -23,7 +23,8 @@ export class ArchiveReader {
       else {
         const size = sizeOf(header);
         const name = nameOf(header);
-        if (!equal(header, headerOf(name, size))) throw new Refused("the archive has a member of another form");
+        if (size === null || !equal(header, headerOf(name, size)))
+          throw new Refused(`the archive has no member's header of the one form at byte ${this.bytesRead - BLOCK}`);
         this.#header = { name, size };
       }
     }
@@ -49,7 +50,8 @@ export class ArchiveReader {
   async end(): Promise<void> {
     if ((await this.peek()) !== "") throw new Refused("the archive has more members than its tree");
     const block = await this.#take(BLOCK, "the end");
-    if (block.some((byte) => byte !== 0)) throw new Refused("the archive has more members than its tree");
+    if (block.some((byte) => byte !== 0))
+      throw new Refused(`the archive does not end with zeros at byte ${this.bytesRead - BLOCK}`);
     if (this.#rest.length > 0 || (await this.#chunks.next()).done !== true)
       throw new Refused("something follows the end of the archive");
   }
@@ -85,10 +87,9 @@ function nameOf(header: Uint8Array): string {
   return latin1(end === -1 ? field : field.subarray(0, end));
 }
 
-function sizeOf(header: Uint8Array): number {
+function sizeOf(header: Uint8Array): number | null {
   const octal = latin1(header.subarray(124, 135));
-  if (!/^[0-7]{11}$/.test(octal)) throw new Refused("the archive has something that is no member's header");
-  return Number.parseInt(octal, 8);
+  return /^[0-7]{11}$/.test(octal) ? Number.parseInt(octal, 8) : null;
 }
 
 /** POSIX.1-1988: regular file, mode 644, everything else zero. */

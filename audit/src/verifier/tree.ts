@@ -86,6 +86,11 @@ export function* expectedFiles(size: number): Generator<ExpectedFile> {
     if (count % WIDTH !== 0) yield expected("tile", level, Math.floor(count / WIDTH), count % WIDTH);
 }
 
+/** The bundle that a tile of level 0 is about. */
+export function entriesOf({ name }: ExpectedFile): string {
+  return `tile/entries${name.slice("tile/0".length)}`;
+}
+
 /** `disclosures/<N>` goes with `tile/entries/<N>`. */
 export function disclosuresOf({ name }: ExpectedFile): string {
   return `disclosures${name.slice("tile/entries".length)}`;

@@ -14,7 +14,7 @@ import { parsePolicy, type Policy } from "./policy.ts";
 import { draw, type Filter, isKept } from "./sample.ts";
 import { judgeKey } from "./signatures.ts";
 import type { Downtime } from "./timeline.ts";
-import { disclosuresOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
+import { disclosuresOf, entriesOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
 import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
 import { Witnessed } from "./witnessed.ts";
 
@@ -155,7 +155,8 @@ class Verification {
       if (file.kind === "entries") await this.#readDisclosures(file);
       const maxBytes = file.kind === "entries" ? file.width * (2 + MAX_LEAF_BYTES) : file.width * HASH_BYTES;
       const content = await this.#reader.member(file.name, maxBytes);
-      const fault: Verdict | null = file.kind === "entries" ? this.#readEntries(content, file) : this.#compareTile(content, file);
+      const fault: Verdict | null =
+        file.kind === "entries" ? this.#readEntries(content, file) : this.#compareTile(content, file, failure);
       // The first fault in the order of the tree is the one that is told.
       if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0))) failure = fault;
       if (file.kind === "entries") {
@@ -184,8 +185,11 @@ class Verification {
       const end = at + 2 <= content.length ? at + 2 + content[at]! * 256 + content[at + 1]! : Number.POSITIVE_INFINITY;
       if (end > content.length) return fail(index, `${file.name} ends within an entry`);
       const read = readLeaf(content.subarray(at + 2, end));
-      if ("fault" in read) failure ??= fail(index, `the entry is ${read.fault}`);
-      else failure ??= this.#note(read.leaf, read.isForeign, index);
+      if ("fault" in read) failure ??= fail(index, `${file.name}: the entry is ${read.fault}`);
+      else {
+        const goesBack = this.#note(read.leaf, read.isForeign, index);
+        if (goesBack) failure ??= fail(index, `${file.name}: the log's time goes back`);
+      }
       // The byte before the entry, read already, becomes the 0x00 of RFC 6962's leaf hash.
       content[at + 1] = 0x00;
       this.#tree.addLeaf(this.#platform.sha256(content.subarray(at + 1, end)));
@@ -198,7 +202,8 @@ class Verification {
     return failure ?? (at === content.length ? null : fail(first, `${file.name} holds more than its entries`));
   }
 
-  #note(leaf: Leaf, isForeign: boolean, index: number): Verdict | null {
+  /** @returns whether the log's time goes back here */
+  #note(leaf: Leaf, isForeign: boolean, index: number): boolean {
     const { report } = this;
     const { type, t_log } = leaf;
     report.types[type] = (report.types[type] ?? 0) + 1;
@@ -219,20 +224,21 @@ class Verification {
     const { sample } = this.#options;
     if (sample !== undefined && isKept(leaf, sample.filter) && this.#population.push(index) > MAX_POPULATION)
       throw new Refused(`more than ${MAX_POPULATION} entries are kept by the filter; narrow it`);
-    return goesBack ? fail(index, "the log's time goes back") : null;
+    return goesBack;
   }
 
-  #compareTile(content: Uint8Array, file: ExpectedFile): Verdict | null {
+  /** @param known the fault that was found first: a hash above it differs because of it, and says less */
+  #compareTile(content: Uint8Array, file: ExpectedFile, known: Verdict | null): Verdict | null {
     const leavesPerHash = 256 ** file.level;
     const first = file.tile * 256 * leavesPerHash;
     if (content.length !== file.width * HASH_BYTES) return fail(first, `${file.name} has not its size`);
     const hashes = this.#tree.expectedTile(file.level, file.width);
-    for (const [at, hash] of hashes.entries())
-      if (!equal(hash, content.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)))
-        return fail(
-          first + at * leavesPerHash,
-          file.level === 0 ? "the entry does not hash to its tile's value" : `${file.name} is not what its entries give`,
-        );
+    for (const [at, hash] of hashes.entries()) {
+      const index = first + at * leavesPerHash;
+      const isExplained = known?.index !== undefined && known.index >= index && known.index < index + leavesPerHash;
+      if (!isExplained && !equal(hash, content.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)))
+        return fail(index, `${file.name} is not what ${file.level === 0 ? entriesOf(file) : "its entries"} give`);
+    }
     return null;
   }
 
@@ -272,7 +278,7 @@ function selfAsserted(): Verdict {
 /** Every key that the policy lists for this origin must have signed. */
 export async function judgeSignature(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<Verdict> {
   const keys = policy.logs.filter(({ name }) => name === checkpoint.origin);
-  if (keys.length === 0) return fail(0, `the policy has no key for the origin ${checkpoint.origin}`);
+  if (keys.length === 0) return fail(0, `the policy has no key for the checkpoint's origin ${checkpoint.origin}`);
   const unknown: string[] = [];
   for (const key of keys) {
     const { state } = await judgeKey(checkpoint, key, platform);

@@ -117,7 +117,7 @@ t.test("keys come from the policy alone", async (t) => {
   });
   t.match((await judge(bytes, policyOf(verifierKey(other)))).verdicts.SIGNATURE, {
     verdict: "FAIL",
-    reason: /no key for the origin/,
+    reason: /no key for the checkpoint's origin/,
   });
   t.match(
     (await judge(bytes, policyOf(verifierKey(signer), verifierKey(stranger)))).verdicts.SIGNATURE,
