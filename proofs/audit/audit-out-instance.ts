@@ -1,7 +1,7 @@
 /** A real audit-out of a proof's own, beside an auditd that has the producer `audit-out`. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,9 +29,10 @@ export class AuditOutInstance {
   constructor(root: string, { auditDir, policyFile }: AuditdConfig, sinks: readonly Sink[]) {
     this.stateDir = join(root, "state");
     this.#searchSocket = join(root, "search/search.sock");
-    for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { mode: 0o700 });
+    for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
     const file = join(root, "audit-out.json");
     const sockets = { auditSocket: join(root, "run/out.sock"), searchSocket: this.#searchSocket };
+    rmSync(file, { force: true });
     writeFileSync(file, JSON.stringify({ auditDir, policyFile, stateDir: this.stateDir, ...sockets, sinks }), { mode: 0o440 });
     this.#child = spawn(process.execPath, [AUDIT_OUT, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
   }

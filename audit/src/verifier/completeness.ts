@@ -100,13 +100,17 @@ export class Completeness {
     const silences = ["DARK", "STOPPED", "SILENT"]
       .map((kind) => `${kind} ${stretches.filter((stretch) => stretch.kind === kind).length}`)
       .join(", ");
-    const lost =
-      this.#recovered === null
-        ? ""
-        : `; RECOVERED: entries ${this.#recovered.from} to ${this.#recovered.to - 1} of ${this.#recovered.origin} were lost`;
     return pass(
-      `${this.#sequences.count} producers without a gap; ${operations.closed} operations closed, ${operations.open} OPEN; ${silences}${lost}`,
+      `${this.#sequences.count} producers without a gap; ${operations.closed} operations closed, ${operations.open} OPEN; ${silences}${this.#recoveredText()}`,
     );
+  }
+
+  #recoveredText(): string {
+    if (this.#recovered === null) return "";
+    const { origin, from, to } = this.#recovered;
+    return from < to
+      ? `; RECOVERED: entries ${from} to ${to - 1} of ${origin} were lost`
+      : `; RECOVERED: it follows ${origin} from entry ${from} on, and nobody had seen what was lost`;
   }
 
   #isRecovered(index: number): boolean {

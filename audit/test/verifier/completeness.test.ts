@@ -262,4 +262,12 @@ t.test("what a restore cost is RECOVERED, not lost in silence", async (t) => {
   const { verdicts, findings } = await log.judge();
   t.match(verdicts.COMPLETENESS, { verdict: "PASS", reason: /RECOVERED: entries 50 to 79 of box\.audit\.acme\/2025/ });
   t.match(findings?.recovered, { from: 50, to: 80 });
+
+  const unseen = MadeLog.begun({
+    ...{ reason: "restore", prev_origin: "box.audit.acme/2025", prev_size: 50, prev_root: "c".repeat(64), seen_size: 50 },
+  });
+  t.match((await unseen.judge()).verdicts.COMPLETENESS, {
+    verdict: "PASS",
+    reason: /RECOVERED: .* from entry 50 on, and nobody had seen/,
+  });
 });
