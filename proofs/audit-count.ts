@@ -31,7 +31,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 
   const before = await log.size();
   const outcome = await workstation.submit(progress);
-  const leaves = (await log.since(before)).filter(({ prod }) => prod === "s3-front");
+  const all = await log.since(before);
+  const leaves = all.filter(({ prod }) => prod === "s3-front");
   const seen = readFileSync(join(work, "requests.jsonl"), "utf8")
     .trimEnd()
     .split("\n")
@@ -39,7 +40,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     .filter(({ host }) => host === new URL(endpoint).host);
 
   const own = seen.filter(({ accessKey }) => accessKey !== null);
-  const bySignature = seen.flatMap(({ target }) => new URL(target, endpoint).searchParams.get("X-Amz-Signature") ?? []);
+  const byUrl = seen.map(({ target }) => new URL(target, endpoint).searchParams).filter((query) => query.has("X-Amz-Signature"));
   const counted = countOf(own.map(operationOf));
   const logged = countOf(
     leaves
@@ -47,8 +48,10 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       .filter(isOfUser)
       .map(({ type }) => type),
   );
-  const missingUrls = bySignature.filter(
-    (signature) => !leaves.some(({ detail }) => detail?.["url_sha256"] === sha256(signature)),
+  const says = (name: string, text: string | null) => all.some(({ detail }) => detail?.[name] === sha256(text ?? ""));
+  // A part of an upload is told by the upload's own records.
+  const missingUrls = byUrl.filter((query) =>
+    query.has("partNumber") ? !says("upload_sha256", query.get("uploadId")) : !says("url_sha256", query.get("X-Amz-Signature")),
   );
   const differing = [...new Set([...Object.keys(counted), ...Object.keys(logged)])].filter(
     (kind) => counted[kind] !== logged[kind],
@@ -69,7 +72,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       counted,
       logged,
       differing,
-      byUrl: bySignature.length,
+      byUrl: byUrl.length,
       missingUrls: missingUrls.length,
       audit,
     },
