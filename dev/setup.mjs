@@ -32,6 +32,8 @@ const DEBIAN_PACKAGES = [
   "zstd",
   "openssl",
   "python3-venv",
+  // The verifier's page is tested in it.
+  "chromium",
 ];
 
 function fail(what, remedy) {
