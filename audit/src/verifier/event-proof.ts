@@ -9,7 +9,7 @@ import type { Platform } from "./platform.ts";
 import { parsePolicy } from "./policy.ts";
 import { fail, notChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
 import { judgeSignature } from "./verify.ts";
-import { witnessing } from "./witnessed.ts";
+import { UNKNOWN_KIND, witnessing } from "./witnessed.ts";
 
 export const PROOF_HEADER = "c2sp.org/tlog-proof@v1\n";
 export const MAX_PROOF_BYTES = 131_072;
@@ -70,6 +70,7 @@ export async function verifyProof(bytes: Uint8Array, policy: Uint8Array | null, 
     else {
       const found = await witnessing(checkpoint, trusted, platform);
       if (found === "invalid") verdicts.WITNESSED = fail(index, "a cosignature does not verify");
+      else if (found === "unknown") verdicts.WITNESSED = notChecked(UNKNOWN_KIND);
       else if (found === null) verdicts.WITNESSED = fail(index, "the checkpoint does not carry the policy's quorum of witnesses");
       else verdicts.WITNESSED = pass(`${found.names.join(", ")} countersigned at ${new Date(found.timeS * 1_000).toISOString()}`);
     }

@@ -3,14 +3,14 @@ import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { fromHex } from "./bytes.ts";
-import { MAX_PROOF_BYTES, PROOF_HEADER, verifyProof } from "./event-proof.ts";
+import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
 import { nodePlatform } from "./platform-node.ts";
 import { type Filter, parseFilter } from "./sample.ts";
 import { type Downtime, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
-import { verify } from "./verify.ts";
+import { type Report, verify } from "./verify.ts";
 
 const READ_BYTES = 1_048_576;
 const MAX_FILE_BYTES = 67_108_864;
@@ -45,8 +45,9 @@ async function main(args: string[]): Promise<number> {
     .filter((name) => name !== "")
     .map(verdictName);
   const policy = values.policy === undefined ? null : await readSmall(values.policy);
-  const print = (report: { verdicts: Parameters<typeof exitCode>[0]; refused: string | null }, text: string): number => {
-    const code = exitCode(report.verdicts, report.refused !== null, required);
+  const print = (report: Report | ProofReport, text: string): number => {
+    const lacksNonce = "freshness" in report && report.freshness === null;
+    const code = exitCode(report.verdicts, report.refused !== null, required, lacksNonce);
     process.stdout.write(values.json === true ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
     return code;
   };
@@ -66,9 +67,7 @@ async function main(args: string[]): Promise<number> {
     ...(values.sample === undefined ? {} : { sample: readSample(values.sample, values.filter ?? "", values.nonce) }),
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
   });
-  const code = print(report, renderText(report));
-  // A nonce that the log does not carry fails no verdict, and yet the auditor asked.
-  return code === 0 && report.freshness === null ? 65 : code;
+  return print(report, renderText(report));
 }
 
 function verdictName(name: string): VerdictName {

@@ -44,6 +44,11 @@ export class Timeline {
     this.#last = { tLog: t_log, ms, type };
   }
 
+  /** auditd's time of the newest entry. */
+  get at(): string | null {
+    return this.#last?.tLog ?? null;
+  }
+
   /** @param count of entries */
   end(count: number): void {
     this.#settle();

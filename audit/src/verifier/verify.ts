@@ -16,7 +16,7 @@ import { judgeKey } from "./signatures.ts";
 import type { Downtime } from "./timeline.ts";
 import { disclosuresOf, entriesOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
 import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
-import { Witnessed } from "./witnessed.ts";
+import { type Lapse, Witnessed } from "./witnessed.ts";
 
 const HASH_BYTES = 32;
 const MAX_KEPT_CHECKPOINTS = 100_000;
@@ -39,6 +39,8 @@ export type Report = {
   /** Entries by type, in order of the type's name. */
   types: Record<string, number>;
   findings: Findings | null;
+  /** Stretches without the policy's quorum of witnesses that are too long; null where none was asked for. */
+  lapses: readonly Lapse[] | null;
   /** Entry of the export that carries the auditor's nonce: the log is no older than that. Undefined: no nonce was given. */
   freshness?: { entry: number; time: string } | null;
   sample?: { filter: string; population: number; entries: number[] };
@@ -97,6 +99,7 @@ class Verification {
       to: null,
       types: {},
       findings: null,
+      lapses: null,
       ...(options.nonce === undefined ? {} : { freshness: null }),
     };
   }
@@ -253,7 +256,9 @@ class Verification {
     verdicts.WITNESSED =
       trusted === null
         ? { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" }
-        : this.#witnessed.verdict(trusted, size, this.#completeness.timeline.activeMs);
+        : this.#witnessed.verdict(trusted, size, this.#completeness.timeline);
+    if (trusted !== null && trusted.quorum !== "none")
+      this.report.lapses = this.#witnessed.lapses(size, this.#completeness.timeline);
     const unsound = notChecked("the entries are not sound (INTEGRITY)");
     const isSound = verdicts.INTEGRITY.verdict === "PASS";
     verdicts.COMPLETENESS = isSound ? verdict : unsound;

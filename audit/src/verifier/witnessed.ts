@@ -11,75 +11,106 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 const MAX_LAG_MS = 15 * 60_000;
 const KEPT_EVERY_MS = 60 * 60_000;
 
-export type Witnessing = { size: number /** When the quorum was complete, seconds. */; timeS: number; names: string[] };
-type Seen = Witnessing & { root: Uint8Array; activeMs: number | null };
+export const UNKNOWN_KIND =
+  "the quorum needs cosignatures of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)";
 
-/** What the policy's witnesses say of one checkpoint; null when they are no quorum. */
+export type Witnessing = { size: number /** When the quorum was complete, seconds. */; timeS: number; names: string[] };
+/** Entries `from` to `to - 1`, written between these times of auditd, for longer than is allowed without a quorum of witnesses. */
+export type Lapse = { from: number; to: number; fromTime: string; toTime: string; activeMs: number };
+type Seen = Witnessing & { root: Uint8Array } & ({ activeMs: number; at: string } | { activeMs: null });
+
+/** What the policy's witnesses say of one checkpoint; null when they are no quorum, unknown when this runtime can't tell. */
 export async function witnessing(
   checkpoint: Checkpoint,
   { witnesses, isQuorum }: Policy,
   platform: Platform,
-): Promise<Witnessing | "invalid" | null> {
+): Promise<Witnessing | "invalid" | "unknown" | null> {
   const cosigned: { name: string; timeS: number }[] = [];
+  const unjudged: string[] = [];
   for (const { name, key } of witnesses) {
     const { state, timeS } = await judgeKey(checkpoint, key, platform);
     if (state === "invalid") return "invalid";
     if (state === "valid") cosigned.push({ name, timeS });
+    if (state === "unknown") unjudged.push(name);
   }
   const names = new Set<string>();
   for (const { name, timeS } of cosigned.toSorted((a, b) => a.timeS - b.timeS)) {
     names.add(name);
     if (isQuorum(names)) return { size: checkpoint.size, timeS, names: [...names] };
   }
-  return null;
+  return unjudged.length > 0 && isQuorum(new Set([...names, ...unjudged])) ? "unknown" : null;
 }
 
 export class Witnessed {
   /** By size. */
   readonly #seen = new Map<number, Seen>();
   #fault: Verdict | null = null;
+  #hasUnknown = false;
+  #beganAt: string | null = null;
 
   /** Judges a checkpoint of the export, before the first entry is read. */
   async add(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<void> {
     const found = await witnessing(checkpoint, policy, platform);
     if (found === "invalid")
       this.#fault ??= fail(checkpoint.size, `a cosignature of the checkpoint of ${checkpoint.size} entries does not verify`);
+    else if (found === "unknown") this.#hasUnknown = true;
     else if (found !== null) this.#seen.set(checkpoint.size, { ...found, root: checkpoint.root, activeMs: null });
   }
 
   /** The tree has grown to this size. */
   note(size: number, timeline: Timeline, rootOf: () => Uint8Array): void {
+    this.#beganAt ??= timeline.at;
     const seen = this.#seen.get(size);
     if (seen === undefined) return;
-    seen.activeMs = timeline.activeMs;
+    this.#seen.set(size, { ...seen, activeMs: timeline.activeMs, at: timeline.at ?? "" });
     if (!equal(rootOf(), seen.root)) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
   }
 
-  verdict(policy: Policy, size: number, activeMs: number): Verdict {
+  verdict(policy: Policy, size: number, timeline: Timeline): Verdict {
     if (policy.quorum === "none") return notChecked("the policy asks for no witness (quorum none)");
     if (this.#fault !== null) return this.#fault;
-    const seen = [...this.#seen.values()].filter((one) => one.activeMs !== null).sort((a, b) => a.size - b.size);
-    const newest = seen.at(-1);
+    const newest = this.#reached().at(-1);
+    const [lapse] = this.lapses(size, timeline);
+    const isFailed = newest === undefined || lapse !== undefined;
+    if (isFailed && this.#hasUnknown) return notChecked(UNKNOWN_KIND);
     if (newest === undefined) return fail(0, "no checkpoint of the export carries the policy's quorum of witnesses");
-    let before = { size: 0, activeMs: 0 };
-    let longestMs = 0;
-    for (const one of seen) {
-      const gapMs = one.activeMs! - before.activeMs;
-      longestMs = Math.max(longestMs, gapMs);
-      if (gapMs > KEPT_EVERY_MS + MAX_LAG_MS) return fail(before.size, lagText(before.size, one.size, gapMs));
-      before = { size: one.size, activeMs: one.activeMs! };
-    }
-    const restMs = activeMs - before.activeMs;
-    if (restMs > MAX_LAG_MS) return fail(before.size, lagText(before.size, size, restMs));
+    if (lapse !== undefined)
+      return fail(
+        lapse.from,
+        `no quorum of witnesses for ${minutes(lapse.activeMs)} of running time, entries ${lapse.from} to ${lapse.to - 1}`,
+      );
+    const longestMs = Math.max(...this.#stretches().map(({ activeMs }) => activeMs));
     const rest = size === newest.size ? "" : `; the last ${size - newest.size} entries are not countersigned yet`;
     return pass(
       `${newest.names.join(", ")} countersigned up to entry ${newest.size - 1}, at ${new Date(newest.timeS * 1_000).toISOString()}; longest stretch ${minutes(longestMs)}${rest}`,
     );
   }
+
+  /** Stretches that were too long. */
+  lapses(size: number, timeline: Timeline): Lapse[] {
+    const last = this.#reached().at(-1) ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" };
+    const rest = between(last, { size, activeMs: timeline.activeMs, at: timeline.at ?? "" });
+    return [
+      ...this.#stretches().filter(({ activeMs }) => activeMs > KEPT_EVERY_MS + MAX_LAG_MS),
+      ...(rest.activeMs > MAX_LAG_MS ? [rest] : []),
+    ];
+  }
+
+  #reached() {
+    return [...this.#seen.values()].filter((one) => one.activeMs !== null).sort((a, b) => a.size - b.size);
+  }
+
+  /** From one countersigned checkpoint to the next. */
+  #stretches(): Lapse[] {
+    const reached = this.#reached();
+    return reached.map((one, at) => between(reached[at - 1] ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" }, one));
+  }
 }
 
-function lagText(from: number, to: number, ms: number): string {
-  return `no quorum of witnesses for ${minutes(ms)} of running time, entries ${from} to ${to - 1}`;
+type Place = { size: number; activeMs: number; at: string };
+
+function between(from: Place, to: Place): Lapse {
+  return { from: from.size, to: to.size, fromTime: from.at, toTime: to.at, activeMs: to.activeMs - from.activeMs };
 }
 
 function minutes(ms: number): string {

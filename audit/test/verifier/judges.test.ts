@@ -1,8 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync } from "node:crypto";
 import t from "tap";
 import { commitment } from "../../src/event/commitment.ts";
 import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
+import { KEY_TYPE, noteSigner } from "../../src/log/note-key.ts";
 import { parseKnown } from "../../src/verifier/known.ts";
+import type { Platform } from "../../src/verifier/platform.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
 import { draw, parseFilter } from "../../src/verifier/sample.ts";
 import { MadeLog, ORIGIN } from "./made-log.ts";
@@ -166,4 +168,36 @@ t.test("FRESHNESS and a sample that anybody can draw again", async (t) => {
   const all = draw([5, 6, 7], 9, nonce, Buffer.alloc(32), nodePlatform);
   t.same(new Set(all), new Set([5, 6, 7]), "no more than there are, none twice");
   for (const wrong of ["colour=blue", "type=a,type=b", "type"]) t.equal(parseFilter(wrong), null, wrong);
+});
+
+t.test("WITNESSED: a runtime that does not know the kind of a cosignature judges nothing", async (t) => {
+  const withoutMlDsa: Platform = {
+    ...nodePlatform,
+    verify: async (algorithm, ...rest) => (algorithm === "ml-dsa-44" ? null : nodePlatform.verify(algorithm, ...rest)),
+  };
+  const log = MadeLog.begun();
+  log.run(30);
+  log.witness = noteSigner("w.example/w1", KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey);
+  const verdict = async (note: string, platform: Platform) =>
+    (await log.judge({ archive: log.archive({ note }), policy: log.policy("w1"), platform })).verdicts.WITNESSED;
+  const witnessed = log.checkpoint(log.leaves.length, { witnessed: true });
+  t.match(await verdict(witnessed, nodePlatform), { verdict: "PASS" });
+  t.match(await verdict(witnessed, withoutMlDsa), { verdict: "NOT CHECKED", reason: /Node 24/ });
+  t.match(await verdict(log.checkpoint(), withoutMlDsa), { verdict: "FAIL" }, "no cosignature is none of any kind");
+});
+
+t.test("lapses of the witness are told with entries and times", async (t) => {
+  const log = MadeLog.begun();
+  const kept: string[] = [];
+  for (const minutes of [20, 100, 30]) {
+    log.run(minutes);
+    kept.push(log.checkpoint(log.leaves.length, { witnessed: true }));
+  }
+  log.run(16);
+  const { lapses } = await log.judge({ archive: log.archive({ kept }), policy: log.policy("w1") });
+  t.strictSame(lapses, [
+    { from: 23, to: 123, fromTime: "2026-03-01T08:20:00.000Z", toTime: "2026-03-01T10:00:00.000Z", activeMs: 100 * MINUTE },
+    { from: 153, to: 169, fromTime: "2026-03-01T10:30:00.000Z", toTime: "2026-03-01T10:46:00.000Z", activeMs: 16 * MINUTE },
+  ]);
+  t.equal((await log.judge()).lapses, null, "nobody asked for a witness");
 });

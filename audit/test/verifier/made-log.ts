@@ -25,7 +25,7 @@ export class MadeLog {
     noteSigner(ORIGIN, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey),
     noteSigner(ORIGIN, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey),
   ];
-  readonly witness = noteSigner("w.example/w1", KEY_TYPE.ed25519Cosignature, generateKeyPairSync("ed25519").privateKey);
+  witness: NoteSigner = noteSigner("w.example/w1", KEY_TYPE.ed25519Cosignature, generateKeyPairSync("ed25519").privateKey);
   nowMs = START_MS;
   #positions = new Map<string, { boot: string; pseq: number }>();
   #boots = 0;

@@ -72,6 +72,12 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
   t.equal(run(file).status, 65, "without a policy it is self-asserted");
   t.equal(run(file, "--policy", auditd.config.policyFile, "--require", "integrity,witnessed").status, 65);
   t.equal(run(file, "--policy", auditd.config.policyFile, "--require", "signature,integrity").status, 0);
+  const stale = run(file, "--policy", auditd.config.policyFile, "--nonce", "00".repeat(32), "--json");
+  t.same(
+    [stale.status, JSON.parse(stale.stdout).exitCode],
+    [65, 65],
+    "a nonce that the log does not carry, in the report as well",
+  );
   t.equal(run(join(auditd.root, "nothing")).status, 64);
   t.match(run("--help").stdout, /What this does not prove/);
 
