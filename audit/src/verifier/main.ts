@@ -2,19 +2,17 @@
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { fromHex } from "./bytes.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
 import { nodePlatform } from "./platform-node.ts";
-import { type Filter, parseFilter } from "./sample.ts";
+import { parseNonce, parseSample, type Sample } from "./sample.ts";
 import { type Downtime, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
 import { type Report, verify } from "./verify.ts";
 
 const READ_BYTES = 1_048_576;
 const MAX_FILE_BYTES = 67_108_864;
-const MAX_SAMPLE = 10_000;
 
 class UsageError extends Error {}
 
@@ -64,7 +62,9 @@ async function main(args: string[]): Promise<number> {
     known,
     downtime: values.downtime === undefined ? null : await readDowntime(values.downtime),
     ...(values.nonce === undefined ? {} : { nonce: readNonce(values.nonce) }),
-    ...(values.sample === undefined ? {} : { sample: readSample(values.sample, values.filter ?? "", values.nonce) }),
+    ...(values.sample === undefined
+      ? {}
+      : { sample: readSample(values.sample, values.filter ?? "", values.nonce !== undefined) }),
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
   });
   return print(report, renderText(report));
@@ -77,22 +77,15 @@ function verdictName(name: string): VerdictName {
 }
 
 function readNonce(text: string): Uint8Array {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new UsageError("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
-  return fromHex(text);
+  const nonce = parseNonce(text);
+  if (nonce === null) throw new UsageError("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  return nonce;
 }
 
-function readSample(
-  text: string,
-  filterText: string,
-  nonce: string | undefined,
-): { count: number; filter: Filter; filterText: string } {
-  const count = Number(text);
-  const filter = parseFilter(filterText);
-  if (!Number.isInteger(count) || count < 1 || count > MAX_SAMPLE) throw new UsageError(`--sample is 1 to ${MAX_SAMPLE}`);
-  if (filter === null) throw new UsageError("--filter is type=…,phase=…,prod=…,actor=…,object=…,from=…,to=…, each once");
-  if (nonce === undefined)
-    throw new UsageError("--sample needs --nonce: whoever knows the seed beforehand chooses what is drawn");
-  return { count, filter, filterText };
+function readSample(countText: string, filterText: string, hasNonce: boolean): Sample {
+  const sample = parseSample(countText, filterText, hasNonce);
+  if ("fault" in sample) throw new UsageError(sample.fault);
+  return sample;
 }
 
 async function readDowntime(path: string): Promise<Downtime[]> {

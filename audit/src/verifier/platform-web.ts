@@ -4,8 +4,13 @@ import { sha256 } from "./sha256.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How WebCrypto takes each kind of key; `raw-public` came with ML-DSA. */
-const KEY_FORMAT = { ed25519: "raw", "ml-dsa-44": "raw-public", "ecdsa-p256": "spki" } as const;
+/** How WebCrypto takes each kind of key. */
+const KEY_FORMAT = {
+  ed25519: "raw",
+  // It came with ML-DSA, and the browser's types do not know it yet.
+  "ml-dsa-44": "raw-public" as "raw",
+  "ecdsa-p256": "spki",
+} as const;
 const IMPORTED = {
   ed25519: { name: "Ed25519" },
   "ml-dsa-44": { name: "ML-DSA-44" },

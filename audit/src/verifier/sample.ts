@@ -1,5 +1,5 @@
 /** A sample that anybody can draw again: seed SHA-256(nonce ‖ root), without replacement by SHA-256(seed ‖ counter), over what the filter keeps. */
-import { concat, u64 } from "./bytes.ts";
+import { concat, fromHex, u64 } from "./bytes.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Platform } from "./platform.ts";
 
@@ -7,8 +7,27 @@ const FILTERS = ["type", "phase", "prod", "actor", "object", "from", "to"] as co
 type FilterName = (typeof FILTERS)[number];
 export type Filter = Partial<Record<FilterName, string>>;
 
+export type Sample = { count: number; filter: Filter; filterText: string };
+
+const MAX_SAMPLE = 10_000;
+
 /** 2^48: as many values as six bytes have. */
 const DRAWS = 2 ** 48;
+
+/** The 32 bytes that the auditor gave for an export; null when the text is none. */
+export function parseNonce(text: string): Uint8Array | null {
+  return /^[0-9a-f]{64}$/.test(text) ? fromHex(text) : null;
+}
+
+/** What the auditor asks for, or why it can't be drawn. */
+export function parseSample(countText: string, filterText: string, hasNonce: boolean): Sample | { fault: string } {
+  const count = Number(countText);
+  const filter = parseFilter(filterText);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_SAMPLE) return { fault: `--sample is 1 to ${MAX_SAMPLE}` };
+  if (filter === null) return { fault: "--filter is type=…,phase=…,prod=…,actor=…,object=…,from=…,to=…, each once" };
+  if (!hasNonce) return { fault: "--sample needs --nonce: whoever knows the seed beforehand chooses what is drawn" };
+  return { count, filter, filterText };
+}
 
 /** `type=job.submit,from=2026-01-01T00:00:00.000Z`; null when it names what is none. */
 export function parseFilter(text: string): Filter | null {

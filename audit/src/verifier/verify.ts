@@ -11,7 +11,7 @@ import { type Leaf, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
 import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
-import { draw, type Filter, isKept } from "./sample.ts";
+import { draw, isKept, type Sample } from "./sample.ts";
 import { judgeKey } from "./signatures.ts";
 import type { Downtime } from "./timeline.ts";
 import { disclosuresOf, entriesOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
@@ -54,7 +54,7 @@ export type VerifyOptions = {
   downtime?: readonly Downtime[] | null;
   /** 32 bytes that the auditor gave for this export. */
   nonce?: Uint8Array;
-  sample?: { count: number; filter: Filter; filterText: string };
+  sample?: Sample;
   onProgress?: (entries: number, size: number) => void;
 };
 
