@@ -11,6 +11,7 @@ import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import { type Disclosure, MAX_EVENT_DEPTH } from "@resontech/contracts/audit-event";
 import { commitmentsOf, type Refusal } from "../decisions/event-rules.ts";
+import { subjectOf } from "../decisions/subject.ts";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
 import type { OwnDraft } from "../decisions/restate.ts";
@@ -24,7 +25,7 @@ import type { Wal } from "../log/wal.ts";
 import type { LeafRef } from "../wire/frames.ts";
 import type { DurableLeaf } from "./checkpointer.ts";
 import { findEvent, type SearchedShard } from "./find-event.ts";
-import type { Sidecar } from "./sidecar.ts";
+import type { Sidecar, SidecarLine } from "./sidecar.ts";
 
 const MAX_BATCH_BYTES = 1_048_576;
 const MAX_REFUSALS_REMEMBERED = 1_024;
@@ -55,7 +56,7 @@ export type Answer = {
 
 type Entry = DurableLeaf & {
   index: number;
-  disclosures: (Disclosure & { commitment: string })[];
+  disclosures: SidecarLine[];
   whenDurable: (() => void)[];
 };
 
@@ -188,6 +189,14 @@ export class AuditLog {
     return { leaf, leafHash: hashLeaf(leaf) };
   }
 
+  /** Waits until the leaf at `index`, which was taken, is durable. */
+  async durable(index: number): Promise<void> {
+    if (index < this.#durableSize) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#tail[index - this.#tailStart]!.whenDurable.push(resolve);
+    await promise;
+  }
+
   /** Waits until everything taken is durable. */
   async flush(): Promise<void> {
     while (this.#committing !== null) await this.#committing;
@@ -198,12 +207,11 @@ export class AuditLog {
     const tLog = ledger.nextLogTime(Date.now());
     const leaf = Buffer.from(leafText(members, prod, tLog), "utf8");
     const complete = { ...event, prod, t_log: tLog } as AuditEvent;
-    const commitments = disclosures.length === 0 ? null : commitmentsOf(complete);
     const entry: Entry = {
       index: this.nextIndex,
       leaf,
       leafHash: hashLeaf(leaf),
-      disclosures: disclosures.map((disclosure) => ({ ...disclosure, commitment: commitments?.get(disclosure.field) ?? "" })),
+      disclosures: disclosures.length === 0 ? [] : sidecarLines(complete, disclosures),
       whenDurable: [],
     };
     ledger.apply(complete, entry.index, entry.leafHash.toString("hex"));
@@ -293,6 +301,12 @@ export class AuditLog {
 
 function reservedViolation(type: EventType): Refusal | null {
   return RESERVED_TYPES.has(type) ? { reason: "reserved_type", message: `${type} is auditd's own` } : null;
+}
+
+function sidecarLines(event: AuditEvent, disclosures: readonly Disclosure[]): SidecarLine[] {
+  const commitments = commitmentsOf(event);
+  const about = { subject: subjectOf(event), month: event.t_log.slice(0, "YYYY-MM".length) };
+  return disclosures.map((disclosure) => ({ ...disclosure, ...about, commitment: commitments.get(disclosure.field) ?? "" }));
 }
 
 function refOf({ index, leafHash }: Entry): LeafRef {

@@ -35,6 +35,7 @@ import { isAnswered, ProducerPort } from "./producer-port.ts";
 import { OUTWARD, type ProducerSession } from "./producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { Spools } from "./spools.ts";
 import { TrustPolicy } from "./trust-policy.ts";
 import { Witnessing } from "./witnessing.ts";
 
@@ -76,6 +77,7 @@ export class Auditd implements AsyncDisposable {
   #ports: ProducerPort[] = [];
   #control: ControlPort | null = null;
   readonly #relay: NodeRelay | null;
+  readonly #spools: Spools;
   #timers: NodeJS.Timeout[] = [];
   #turning: Promise<void> | null = null;
   #checkDiskSoon: () => void = () => {};
@@ -90,6 +92,7 @@ export class Auditd implements AsyncDisposable {
     this.#onFatal = onFatal;
     this.#relay = config.nodeRelay === undefined ? null : new NodeRelay(config.nodeRelay);
     this.#guard = new DiskGuard(config, () => this.#checkDiskSoon());
+    this.#spools = new Spools(config, (write) => this.#guard.withRoom(write));
   }
 
   /**
@@ -169,7 +172,9 @@ export class Auditd implements AsyncDisposable {
       get log() {
         return shard().auditLog;
       },
-      holds: (index: number, leafHash: string) => shard().holds(index, leafHash),
+      originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
+      spooled: () => this.#spools.oldest(shard()),
+      eraseSpooled: (origin: string, segment: string) => this.#spools.erase(shard(), origin, segment),
       cover: (index: number) => shard().checkpointer.cover(index),
       cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
       witnessed: async (index: number) => ({

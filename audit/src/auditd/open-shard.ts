@@ -19,7 +19,7 @@ import { type SavedLedger, saveLedger } from "./ledger-file.ts";
 import type { PastShard } from "./past-shard.ts";
 import type { Recovered } from "./recovery.ts";
 import type { ShardFiles } from "./shard-files.ts";
-import { Sidecar } from "./sidecar.ts";
+import { type Segment, Sidecar } from "./sidecar.ts";
 import type { TrustPolicy } from "./trust-policy.ts";
 import { Witnessing } from "./witnessing.ts";
 
@@ -158,11 +158,23 @@ export class OpenShard implements AsyncDisposable {
     await removeSegments(join(this.files.logDir, "wal"), found.segments);
   }
 
-  /** Whether this very leaf is durable here or in the shard before. */
-  async holds(index: number, leafHash: string): Promise<boolean> {
+  /** The shard in which this very leaf is durable: this one or the one before; null for neither. */
+  async originOf(index: number, leafHash: string): Promise<string | null> {
     const isHere =
       index < this.auditLog.durableSize && (await this.auditLog.readLeaf(index)).leafHash.toString("hex") === leafHash;
-    return isHere || ((await this.past?.holds(index, leafHash)) ?? false);
+    if (isHere) return this.files.origin;
+    return (await this.past?.holds(index, leafHash)) === true ? (this.past?.origin ?? null) : null;
+  }
+
+  /** What waits longest for the vault. Its lines were durable before their leaves: it is given once these are, too. */
+  async oldestSegment(): Promise<Segment | null> {
+    const found = await this.#sidecar.oldest();
+    if (found !== null) await this.auditLog.durable(found.lastIndex);
+    return found;
+  }
+
+  eraseSegment(segment: string): Promise<void> {
+    return this.#sidecar.erase(segment);
   }
 
   /** Makes the checkpoint that is to be cosigned at once. */

@@ -15,6 +15,7 @@ import {
   type RefusalFrame,
   type SeenTree,
   splitAppend,
+  type Spooled,
   type Welcome,
   type Witnessed,
 } from "../wire/frames.ts";
@@ -22,6 +23,8 @@ import type { AuditLog } from "./audit-log.ts";
 
 /** The producer that reads the log for others: it knows what exporters and witnesses have seen. */
 export const OUTWARD = "audit-out";
+/** The producer that takes over what opens commitments. */
+const VAULT = "vault";
 /** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
 const MAX_UNANSWERED = 4_096;
 
@@ -64,6 +67,17 @@ const QuerySchema = Type.Union([
     closed,
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("witnessed"), index: SafeCount }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("shard-of"), index: SafeCount, leafHash: Sha256Hex }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("disclosures") }, closed),
+  Type.Object(
+    {
+      id: SafeCount,
+      verb: Type.Literal("sealed"),
+      origin: Type.String({ maxLength: 255 }),
+      segment: Type.String({ maxLength: 32 }),
+    },
+    closed,
+  ),
 ]);
 const isHello = Compile(HelloSchema);
 const isQuery = Compile(QuerySchema);
@@ -71,8 +85,11 @@ const isQuery = Compile(QuerySchema);
 /** What a session needs of auditd. */
 export type SessionHost = {
   readonly log: AuditLog;
-  /** Whether this very leaf is durable, here or in the shard before. */
-  holds: (index: number, leafHash: string) => Promise<boolean>;
+  /** The shard in which this very leaf is durable: the one that is written or the one before; null for neither. */
+  originOf: (index: number, leafHash: string) => Promise<string | null>;
+  /** The oldest segment that the vault does not have. */
+  spooled: () => Promise<Spooled | null>;
+  eraseSpooled: (origin: string, segment: string) => Promise<void>;
   cover: (index: number) => Promise<number>;
   /** Signature lines of witnesses for the checkpoint of this size of this shard. */
   cosign: (origin: string, size: number, lines: string) => Promise<CosignReply>;
@@ -164,8 +181,8 @@ export class ProducerSession {
   }
 
   async #judgeHighestAck(index: number, leafHash: string): Promise<void> {
-    const { log, holds, onLoss } = this.#host;
-    if (await holds(index, leafHash)) return;
+    const { log, originOf, onLoss } = this.#host;
+    if ((await originOf(index, leafHash)) !== null) return;
     if (!log.ledger.knowsLoss(this.#prod, index, leafHash))
       await log.record({
         type: "audit.lost",
@@ -231,6 +248,22 @@ export class ProducerSession {
       case "witnessed":
         if (query.index >= log.nextIndex) throw new Error("a wait for a leaf that is not there");
         witnessed(query.index).then((reply) => this.#send(FRAME.reply, { id: query.id, ...reply }), onFatal);
+        return;
+      case "shard-of":
+        this.#host
+          .originOf(query.index, query.leafHash)
+          .then((origin) => this.#send(FRAME.reply, { id: query.id, origin }), onFatal);
+        return;
+      case "disclosures":
+        if (this.#prod !== VAULT) throw new Error(`what opens commitments is handed to ${VAULT} alone`);
+        this.#host.spooled().then((spooled) => this.#send(FRAME.reply, { id: query.id, spooled }), onFatal);
+        return;
+      case "sealed":
+        if (this.#prod !== VAULT) throw new Error(`what opens commitments is sealed by ${VAULT} alone`);
+        this.#host.eraseSpooled(query.origin, query.segment).then(
+          () => this.#send(FRAME.reply, { id: query.id }),
+          (error: unknown) => (error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error)),
+        );
     }
   }
 

@@ -12,6 +12,7 @@ import {
   type LeafRef,
   type OpenOperation,
   type SeenTree,
+  type Spooled,
   WITNESS_WAIT_MS,
   type Witnessed,
 } from "../wire/frames.ts";
@@ -22,7 +23,7 @@ export { commitment, committer } from "../event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 export { joinKey, SIGNATURE_PARAMETER, urlSha256 } from "../event/join-keys.ts";
 export type { LogStatus } from "@resontech/contracts/audit-control";
-export type { LeafRef, OpenOperation, SeenTree } from "../wire/frames.ts";
+export type { LeafRef, OpenOperation, SeenTree, Spooled } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
@@ -70,6 +71,12 @@ export interface AuditConnection extends AsyncDisposable {
   cosign(origin: string, size: number, lines: string): Promise<CosignReply>;
   /** Waits, at most 5 s, for a checkpoint that covers the leaf and that the policy's quorum of witnesses cosigned. */
   witnessed(index: number): Promise<Witnessed>;
+  /** The shard that holds the leaf of an acknowledgement; null for none that is written or was last. */
+  shardOf(ref: LeafRef): Promise<string | null>;
+  /** What waits longest to be sealed; of the producer `vault` alone. Null when nothing does. */
+  spooled(): Promise<Spooled | null>;
+  /** The vault has it for good; auditd keeps nothing of it when this resolves. */
+  sealed(origin: string, segment: string): Promise<void>;
   readonly connected: boolean;
   /** The log's disk is nearly full: take no new work. */
   readonly draining: boolean;
@@ -185,6 +192,19 @@ abstract class Connection implements AuditConnection {
   async witnessed(index: number): Promise<Witnessed> {
     const answer = this.link.query({ verb: "witnessed", index });
     return (await answerWithin(WITNESS_WAIT_MS + ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as Witnessed;
+  }
+
+  async shardOf({ index, leafHash }: LeafRef): Promise<string | null> {
+    const answer = this.link.query({ verb: "shard-of", index, leafHash });
+    return ((await answerWithin(ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as { origin: string | null }).origin;
+  }
+
+  async spooled(): Promise<Spooled | null> {
+    return ((await this.link.query({ verb: "disclosures" })) as { spooled: Spooled | null }).spooled;
+  }
+
+  async sealed(origin: string, segment: string): Promise<void> {
+    await this.link.query({ verb: "sealed", origin, segment });
   }
 
   get connected(): boolean {

@@ -46,7 +46,15 @@ export type Query =
   | { verb: "cover"; index: number }
   /** Signature lines of witnesses for the checkpoint of this size of this shard; of `audit-out` alone. */
   | { verb: "cosign"; origin: string; size: number; lines: string }
-  | { verb: "witnessed"; index: number };
+  | { verb: "witnessed"; index: number }
+  /** The shard that holds this very leaf. */
+  | { verb: "shard-of"; index: number; leafHash: string }
+  /** The oldest segment of what opens commitments; of `vault` alone, as the next one. */
+  | { verb: "disclosures" }
+  /** The vault has sealed this segment durably. */
+  | { verb: "sealed"; origin: string; segment: string };
+/** Lines `{index, field, subject, month, commitment, salt, value}`, in order of the leaves, whose last one is `lastIndex`. */
+export type Spooled = { origin: string; segment: string; text: string; lastIndex: number };
 /** How many of the lines were new and of a witness of the policy. */
 export type CosignReply = { accepted: number };
 /** Longest wait of an action for its cosignature. */

@@ -230,8 +230,9 @@ t.test("personal values reach the sidecar alone", async (t) => {
   const holding: string[] = [];
   for (const file of readdirSync(logDir, { recursive: true, encoding: "utf8" }))
     if (statSync(join(logDir, file)).isFile() && readFileSync(join(logDir, file)).includes("Canary")) holding.push(file);
-  t.same(holding, ["disclosures/00000000.jsonl"]);
-  const sidecar = join(logDir, "disclosures/00000000.jsonl");
+  t.match(holding, [/^disclosures\/[0-9]{16}\.jsonl$/]);
+  t.equal(holding.length, 1);
+  const sidecar = join(logDir, holding[0]!);
   t.equal(statSync(sidecar).mode & 0o777, 0o600);
   const lines = readFileSync(sidecar, "utf8")
     .trim()
