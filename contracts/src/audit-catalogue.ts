@@ -53,6 +53,11 @@ export type CatalogueEntry = {
   whileDraining: boolean;
 };
 
+/** What can't be opened any more, by shard: count, and RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment` in order of index and field. */
+const Erased = Type.Array(Type.Object({ origin: Origin, commitments_count: Count, commitments_root: Sha256Hex }, closed), {
+  maxItems: 32,
+});
+
 const JobTransition = Type.Object(
   {
     /** Null for the first state of a job. */
@@ -421,14 +426,15 @@ export const EVENT_CATALOGUE = {
       {
         request: Type.Optional(PlainId),
         legal_basis: Type.Optional(Code),
+        requester: Type.Optional(PlainId),
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
-        commitments_count: Type.Optional(Count),
-        /** RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment`, in order of index and field. */
-        commitments_root: Type.Optional(Sha256Hex),
+        erased: Type.Optional(Erased),
         /** From this time on no backup can open them. */
         final_after: Type.Optional(Instant),
-        /** Exports with disclosures handed out before: beyond reach. */
+        /** Times that values of this subject were disclosed before: beyond reach. */
         handed_out: Type.Optional(Count),
+        /** Salts, keys and sealed values that the fact's search looked for in the vault's files, and did not find. */
+        looked_for: Type.Optional(Count),
       },
       closed,
     ),
@@ -438,13 +444,21 @@ export const EVENT_CATALOGUE = {
   "privacy.refusal": fact(
     "user",
     "An erasure was refused for a reason in law, until a date.",
-    Type.Object({ request: Type.Optional(PlainId), legal_basis: Code, until: Instant }, closed),
+    Type.Object(
+      { request: Type.Optional(PlainId), legal_basis: Code, until: Instant, requester: Type.Optional(PlainId) },
+      closed,
+    ),
   ),
   "privacy.hold": operation(
     "user",
     "A legal hold was set or lifted: while it stands nothing of the subject is erased.",
     Type.Object(
-      { hold: PlainId, lifted: Type.Boolean(), approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })) },
+      {
+        hold: PlainId,
+        lifted: Type.Boolean(),
+        requester: Type.Optional(PlainId),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
+      },
       closed,
     ),
   ),
@@ -455,6 +469,7 @@ export const EVENT_CATALOGUE = {
       {
         commitments: Type.Optional(Count),
         receiver: PlainId,
+        requester: Type.Optional(PlainId),
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
       },
       closed,
@@ -463,7 +478,7 @@ export const EVENT_CATALOGUE = {
   "privacy.retention": operation(
     "log",
     "What opens commitments older than their retention class allows was destroyed.",
-    Type.Object({ before: Instant, commitments: Type.Optional(Count) }, closed),
+    Type.Object({ before: Instant, erased: Type.Optional(Erased), final_after: Type.Optional(Instant) }, closed),
     { maxOpenMs: HOUR },
   ),
 

@@ -1,6 +1,7 @@
 /** DISCLOSURES: what was opened opens the commitments in the entries, and what is marked erased was erased on record. */
 import { canonicalFault } from "./canonical.ts";
 import { concat, fromHex, hex, textOf, utf8 } from "./bytes.ts";
+import { type ErasureElsewhere, type Stated, statedBy } from "./erasures.ts";
 import { commitmentsOf, type Leaf } from "./leaf.ts";
 import { Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
@@ -11,10 +12,14 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 export const MAX_DISCLOSURES_BYTES = 134_217_728;
 const MAX_ERASURES = 100_000;
 const HEX_32 = /^[0-9a-f]{64}$/;
+const MAX_ERASED_BY = 10_000;
 const PREFIX = utf8("sov-pii-v1\0");
 
-type Line = { index: number; field: string; commitment: string } & ({ salt: string; value: string } | { erased: number });
-type Stated = { count: number; root: string };
+/** `erased`: the entry that says so, and its shard. */
+type Line = { index: number; field: string; commitment: string } & (
+  | { salt: string; value: string }
+  | { erased: { index: number; origin: string } }
+);
 
 /** @throws {@link Refused} for lines of another form, or not in order of index and field */
 export function parseDisclosures(bytes: Uint8Array, name: string): Line[] {
@@ -35,11 +40,17 @@ function parseLine(text: string, name: string): Line {
   if (typeof line !== "object" || line === null) throw new Refused(`${name} has a line that is not canonical`);
   const { commitment, field, index, salt, value, erased } = line as Record<string, unknown>;
   const isOpened = typeof salt === "string" && HEX_32.test(salt) && typeof value === "string" && Object.keys(line).length === 5;
-  const isErased = Number.isSafeInteger(erased) && Object.keys(line).length === 4;
+  const isErased = namesEntry(erased) && Object.keys(line).length === 4;
   const isNamed =
     typeof field === "string" && typeof commitment === "string" && HEX_32.test(commitment) && Number.isSafeInteger(index);
   if (!isNamed || (!isOpened && !isErased)) throw new Refused(`${name} has a line that discloses nothing`);
   return line as Line;
+}
+
+function namesEntry(erased: unknown): boolean {
+  if (typeof erased !== "object" || erased === null) return false;
+  const { index, origin } = erased as Record<string, unknown>;
+  return Number.isSafeInteger(index) && typeof origin === "string" && origin.length <= 255 && Object.keys(erased).length === 2;
 }
 
 function orderOf({ index, field }: Line): string {
@@ -48,17 +59,25 @@ function orderOf({ index, field }: Line): string {
 
 export class Disclosures {
   readonly #platform: Platform;
+  readonly #origin: string;
+  readonly #elsewhere: readonly ErasureElsewhere[];
   /** By the entry of the erasure: the tree over what is marked as its. */
-  readonly #erased = new Map<number, VerifierTree>();
-  readonly #stated = new Map<number, Stated>();
+  readonly #erased = new Map<string, { origin: string; index: number; tree: VerifierTree }>();
+  readonly #stated = new Map<number, Stated | null>();
   #lines: Line[] = [];
   #at = 0;
   #fault: Verdict | null = null;
   #hasMembers = false;
   readonly #counts = { match: 0, erased: 0, missing: 0 };
 
-  constructor(platform: Platform) {
+  /**
+   * @param origin of the log that is judged
+   * @param elsewhere erasures that stand in other shards, each from a proof of its own
+   */
+  constructor(platform: Platform, origin: string, elsewhere: readonly ErasureElsewhere[]) {
     this.#platform = platform;
+    this.#origin = origin;
+    this.#elsewhere = elsewhere;
   }
 
   /** What the member before an entry bundle says of its entries. */
@@ -88,30 +107,50 @@ export class Disclosures {
 
   verdict(): Verdict {
     if (!this.#hasMembers) return notChecked("the export discloses nothing");
-    for (const [index, tree] of this.#erased) {
-      const stated = this.#stated.get(index);
-      if (stated === undefined) this.#fault ??= fail(index, "values are marked as erased by an entry that is no erasure");
-      else if (stated.count !== tree.size || stated.root !== hex(tree.root()))
-        this.#fault ??= fail(index, `the erasure states ${stated.count} commitments; ${tree.size} are marked as its, or others`);
+    let unproven: string | null = null;
+    for (const marked of this.#erased.values()) {
+      const stated = this.#statedOf(marked);
+      if (stated === "unproven") unproven ??= `entry ${marked.index} of ${marked.origin}`;
+      else this.#compare(marked, stated);
     }
     const { match, erased, missing } = this.#counts;
-    return (
-      this.#fault ?? pass(`${match} values open their commitments, ${erased} are ERASED on record, ${missing} are not disclosed`)
-    );
+    if (this.#fault !== null) return this.#fault;
+    if (unproven !== null)
+      return notChecked(`values are marked as erased by ${unproven}, for which no proof was given that holds (--erasure FILE)`);
+    return pass(`${match} values open their commitments, ${erased} are ERASED on record, ${missing} are not disclosed`);
   }
 
-  #noteErasure({ type, phase, detail = {} }: Leaf, index: number): void {
-    if (type !== "privacy.erasure" || phase !== "completed") return;
+  /** What the entry says of this log; null when it says nothing of it. */
+  #statedOf({ origin, index }: { origin: string; index: number }): Stated | null | "unproven" {
+    if (origin === this.#origin) return this.#stated.get(index) ?? null;
+    const found = this.#elsewhere.find((one) => one.origin === origin && one.index === index && one.isProven);
+    return found === undefined ? "unproven" : (found.stated.get(this.#origin) ?? null);
+  }
+
+  #compare({ origin, index, tree }: { origin: string; index: number; tree: VerifierTree }, stated: Stated | null): void {
+    // An entry of another shard is none of this log's: the fault is told at its first.
+    const at = origin === this.#origin ? index : 0;
+    if (stated === null) this.#fault ??= fail(at, "values are marked as erased by an entry that is no erasure");
+    else if (stated.count !== tree.size || stated.root !== hex(tree.root()))
+      this.#fault ??= fail(at, `the erasure states ${stated.count} commitments; ${tree.size} are marked as its, or others`);
+  }
+
+  #noteErasure(leaf: Leaf, index: number): void {
+    const stated = statedBy(leaf);
+    if (stated === null) return;
     if (this.#stated.size === MAX_ERASURES) throw new Refused("the log has more erasures than can be judged");
-    this.#stated.set(index, { count: Number(detail["commitments_count"]), root: String(detail["commitments_root"]) });
+    this.#stated.set(index, stated.get(this.#origin) ?? null);
   }
 
   #judge(line: Line): void {
     const { index, field, commitment } = line;
     if ("erased" in line) {
-      const tree = this.#erased.get(line.erased) ?? new VerifierTree(this.#platform.sha256);
-      this.#erased.set(line.erased, tree);
-      tree.addLeaf(this.#platform.sha256(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`))));
+      const key = `${line.erased.index} ${line.erased.origin}`;
+      const marked = this.#erased.get(key) ?? { ...line.erased, tree: new VerifierTree(this.#platform.sha256) };
+      if (this.#erased.size >= MAX_ERASED_BY && !this.#erased.has(key))
+        throw new Refused("values are marked as erased by more entries than can be judged");
+      this.#erased.set(key, marked);
+      marked.tree.addLeaf(this.#platform.sha256(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`))));
       this.#counts.erased += 1;
       return;
     }

@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
@@ -23,6 +24,7 @@ async function main(args: string[]): Promise<number> {
     options: {
       policy: { type: "string" },
       known: { type: "string", multiple: true },
+      erasure: { type: "string", multiple: true },
       nonce: { type: "string" },
       downtime: { type: "string" },
       sample: { type: "string" },
@@ -55,11 +57,18 @@ async function main(args: string[]): Promise<number> {
   }
   const known: KnownHead[] = [];
   for (const path of values.known ?? []) known.push(...parseKnown(await readSmall(path)));
+  const erasures: ErasureElsewhere[] = [];
+  for (const path of values.erasure ?? []) {
+    const erasure = erasureElsewhere(await verifyProof(await readSmall(path, MAX_PROOF_BYTES), policy, nodePlatform));
+    if (erasure === null) throw new UsageError(`${path} is no proof of an erasure`);
+    erasures.push(erasure);
+  }
   const report = await verify({
     bundle: file === "-" ? process.stdin : createReadStream(file, { highWaterMark: READ_BYTES }),
     policy,
     platform: nodePlatform,
     known,
+    erasures,
     downtime: values.downtime === undefined ? null : await readDowntime(values.downtime),
     ...(values.nonce === undefined ? {} : { nonce: readNonce(values.nonce) }),
     ...(values.sample === undefined

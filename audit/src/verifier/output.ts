@@ -22,6 +22,8 @@ without a network and without a secret.
                     SHA-256 with the one on paper. Keys never come from the export itself
   --known FILE      checkpoints that you had without the appliance: signed notes, the text of printed
                     ones, or an earlier --json report of this program. May be given several times
+  --erasure FILE    proof of an erasure's entry in another shard that ended values of this one:
+                    \`appliance audit prove\` there. May be given several times
   --nonce HEX       the 32 bytes that you gave for this export: says that it is no older than that
   --downtime FILE   lines \`FROM TO\` (2026-01-31T18:00Z): times in which the appliance was off by
                     plan. With it a stretch that no line holds FAILs; without, stretches are listed

@@ -6,6 +6,7 @@ import { ArchiveReader } from "./archive.ts";
 import { base64, equal, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
 import { Disclosures, MAX_DISCLOSURES_BYTES, parseDisclosures } from "./disclosures.ts";
+import type { ErasureElsewhere } from "./erasures.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
 import { type Leaf, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
 import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
@@ -51,6 +52,8 @@ export type VerifyOptions = {
   policy: Uint8Array | null;
   platform: Platform;
   known?: readonly KnownHead[];
+  /** Entries of other shards that erased values of this one, each from a proof of its own. */
+  erasures?: readonly ErasureElsewhere[];
   downtime?: readonly Downtime[] | null;
   /** 32 bytes that the auditor gave for this export. */
   nonce?: Uint8Array;
@@ -72,11 +75,11 @@ class Verification {
   readonly #reader: ArchiveReader;
   readonly #tree: VerifierTree;
   readonly #completeness: Completeness;
-  readonly #disclosures: Disclosures;
   readonly #witnessed = new Witnessed();
   readonly #nonce: string | null;
   readonly #population: number[] = [];
   #known!: KnownHeads;
+  #disclosures!: Disclosures;
   #before: { origin: string; size: number; root: string } | null = null;
 
   constructor(options: VerifyOptions) {
@@ -85,7 +88,6 @@ class Verification {
     this.#reader = new ArchiveReader(options.bundle);
     this.#tree = new VerifierTree(options.platform.sha256);
     this.#completeness = new Completeness(options.platform);
-    this.#disclosures = new Disclosures(options.platform);
     this.#nonce = options.nonce === undefined ? null : hex(options.nonce);
     this.report = {
       verdicts: nothingChecked("the input was refused before"),
@@ -108,11 +110,12 @@ class Verification {
     const { report } = this;
     const { verdicts } = report;
     try {
-      const { policy, known = [] } = this.#options;
+      const { policy, known = [], erasures = [] } = this.#options;
       const trusted = policy === null ? null : parsePolicy(policy, this.#platform);
       const checkpoint = parseCheckpoint(await this.#reader.member("checkpoint", MAX_NOTE_BYTES), "the checkpoint");
       report.checkpoint = { origin: checkpoint.origin, size: checkpoint.size, root: base64(checkpoint.root) };
       this.#known = new KnownHeads(checkpoint.origin, checkpoint.size, known);
+      this.#disclosures = new Disclosures(this.#platform, checkpoint.origin, erasures);
       verdicts.SIGNATURE = trusted === null ? selfAsserted() : await judgeSignature(checkpoint, trusted, this.#platform);
       const kept = await this.#readKept(checkpoint, trusted);
       if (trusted !== null) await this.#witnessed.add(checkpoint, trusted, this.#platform);

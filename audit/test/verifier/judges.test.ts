@@ -3,6 +3,9 @@ import t from "tap";
 import { commitment } from "../../src/event/commitment.ts";
 import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
 import { KEY_TYPE, noteSigner } from "../../src/log/note-key.ts";
+import { tlogProof } from "../../src/log/tlog-proof.ts";
+import { erasureElsewhere } from "../../src/verifier/erasures.ts";
+import { verifyProof } from "../../src/verifier/event-proof.ts";
 import { parseKnown } from "../../src/verifier/known.ts";
 import type { Platform } from "../../src/verifier/platform.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
@@ -122,9 +125,12 @@ t.test("DISCLOSURES: values open their commitments, erased ones were erased on r
     ...erasure,
     phase: "completed",
     outcome: { code: "ok" },
-    detail: { commitments_count: 1, commitments_root: frontier.root().toString("hex") },
+    detail: { erased: [{ origin: ORIGIN, commitments_count: 1, commitments_root: frontier.root().toString("hex") }] },
   });
-  const mark = ({ index, field, commitment }: (typeof lines)[0], by = erased) => ({ index, field, commitment, erased: by });
+  const mark = ({ index, field, commitment }: (typeof lines)[0], by = erased, origin = ORIGIN) => ({
+    ...{ index, field, commitment },
+    erased: { index: by, origin },
+  });
   const verdict = async (disclosures: object[]) =>
     (await log.judge({ archive: log.archive({ disclosures }) })).verdicts.DISCLOSURES;
   t.match((await log.judge()).verdicts.DISCLOSURES, { verdict: "NOT CHECKED" });
@@ -142,7 +148,93 @@ t.test("DISCLOSURES: values open their commitments, erased ones were erased on r
   t.match(await archive([third, first]), { refused: /not in order/ });
   t.match(await archive([first, first]), { refused: /not in order/ });
   t.match(await archive([{ ...first, more: 1 }]), { refused: /discloses nothing/ });
+  t.match(await archive([{ ...mark(first), erased: erased }]), { refused: /discloses nothing/ }, "a number names no shard");
+
+  const elsewhere = {
+    origin: "box.audit.acme/2027",
+    index: 7,
+    stated: new Map([[ORIGIN, { count: 1, root: frontier.root().toString("hex") }]]),
+  };
+  const later = [mark(second, elsewhere.index, elsewhere.origin)];
+  const given = async (isProven: boolean, changes: object = {}) =>
+    (await log.judge({ archive: log.archive({ disclosures: later }), erasures: [{ ...elsewhere, isProven, ...changes }] }))
+      .verdicts.DISCLOSURES;
+  t.match(
+    await verdict(later),
+    { verdict: "NOT CHECKED", reason: /entry 7 of box.audit.acme\/2027/ },
+    "in another shard, without a proof",
+  );
+  t.match(await given(false), { verdict: "NOT CHECKED" }, "a proof that does not hold");
+  t.match(await given(true), { verdict: "PASS", reason: /1 are ERASED/ });
+  t.match(await given(true, { index: 8 }), { verdict: "NOT CHECKED" }, "of another entry");
+  t.match(await given(true, { stated: new Map() }), { verdict: "FAIL", reason: /no erasure/ }, "it says nothing of this shard");
 });
+
+t.test("a retention marks what it ended as an erasure does", async (t) => {
+  const log = MadeLog.begun();
+  const { commitment: made } = commitment("src.addr", "10.0.0.9");
+  const index = log.say({ type: "key.list", src: { addr: made } });
+  const frontier = new Frontier();
+  frontier.append(hashLeaf(Buffer.from(`${index}\nsrc.addr\n${made}`)));
+  const retention = { type: "privacy.retention", op: crypto.randomUUID(), object: { kind: "log", id: "vault" } } as const;
+  const before = "2026-01-01T00:00:00.000Z";
+  log.say({ ...retention, phase: "requested", detail: { before } });
+  const by = log.say({
+    ...{ ...retention, phase: "completed", outcome: { code: "ok" } },
+    detail: { before, erased: [{ origin: ORIGIN, commitments_count: 1, commitments_root: frontier.root().toString("hex") }] },
+  });
+  const disclosures = [{ index, field: "src.addr", commitment: made, erased: { index: by, origin: ORIGIN } }];
+  t.match((await log.judge({ archive: log.archive({ disclosures }) })).verdicts.DISCLOSURES, {
+    verdict: "PASS",
+    reason: /1 are ERASED/,
+  });
+});
+
+t.test("the proof of an erasure counts when the policy's keys signed it", async (t) => {
+  const log = MadeLog.begun();
+  const root = "a".repeat(64);
+  const erasure = { type: "privacy.erasure", op: crypto.randomUUID(), object: { kind: "user", id: "usr-1" } } as const;
+  log.say({ ...erasure, phase: "requested" });
+  const detail = { erased: [{ origin: "box.audit.acme/2025", commitments_count: 3, commitments_root: root }] };
+  const index = log.say({ ...erasure, phase: "completed", outcome: { code: "ok" }, detail });
+  const other = log.key();
+  const proofOf = (at: number) => {
+    const hashes = new InclusionOf(log.leaves.map(hashLeaf)).path(at);
+    return Buffer.from(tlogProof(log.leaves[at]!, at, hashes, log.checkpoint()));
+  };
+  const read = async (at: number, policy: Buffer | null) =>
+    erasureElsewhere(await verifyProof(proofOf(at), policy, nodePlatform));
+  t.match(await read(index, log.policy()), { origin: ORIGIN, index, isProven: true });
+  t.same((await read(index, log.policy()))?.stated.get("box.audit.acme/2025"), { count: 3, root });
+  t.match(await read(index, null), { isProven: false }, "no key is known that did not come with it");
+  t.match(await read(index, MadeLog.begun().policy()), { isProven: false }, "other keys");
+  t.equal(await read(other, log.policy()), null, "an entry that erases nothing");
+});
+
+/** RFC 6962 §2.1.1, straight from its definition. */
+class InclusionOf {
+  readonly #hashes: readonly Buffer[];
+
+  constructor(hashes: readonly Buffer[]) {
+    this.#hashes = hashes;
+  }
+
+  path(index: number, from = 0, to = this.#hashes.length): Buffer[] {
+    if (to - from === 1) return [];
+    let half = 1;
+    while (half * 2 < to - from) half *= 2;
+    const isLeft = index < half;
+    const sibling = isLeft ? this.#root(from + half, to) : this.#root(from, from + half);
+    const below = isLeft ? this.path(index, from, from + half) : this.path(index - half, from + half, to);
+    return [...below, sibling];
+  }
+
+  #root(from: number, to: number): Buffer {
+    const frontier = new Frontier();
+    for (const one of this.#hashes.slice(from, to)) frontier.append(one);
+    return frontier.root();
+  }
+}
 
 t.test("FRESHNESS and a sample that anybody can draw again", async (t) => {
   const log = MadeLog.begun();

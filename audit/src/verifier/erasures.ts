@@ -1,0 +1,31 @@
+/** What the log says was erased: stated by the outcome of an erasure, or of a retention, for each shard. */
+import type { ProofReport } from "./event-proof.ts";
+import type { Leaf } from "./leaf.ts";
+
+/** Of one shard: how many commitments, and the root over them. */
+export type Stated = { count: number; root: string };
+/** An entry of another shard, from a proof of its own. `isProven`: under a checkpoint that the policy's keys signed. */
+export type ErasureElsewhere = { origin: string; index: number; isProven: boolean; stated: ReadonlyMap<string, Stated> };
+
+const TYPES = ["privacy.erasure", "privacy.retention"];
+
+/** By shard; null for an entry that states no erasure. */
+export function statedBy({ type, phase, detail }: Leaf): Map<string, Stated> | null {
+  if (!TYPES.includes(type) || phase !== "completed") return null;
+  const { erased } = detail ?? {};
+  const stated = new Map<string, Stated>();
+  for (const one of Array.isArray(erased) ? (erased as unknown[]) : []) {
+    const { origin, commitments_count, commitments_root } = (one ?? {}) as Record<string, unknown>;
+    stated.set(String(origin), { count: Number(commitments_count), root: String(commitments_root) });
+  }
+  return stated;
+}
+
+/** Null when the proof is of no erasure, or can't be read. */
+export function erasureElsewhere({ checkpoint, index, event, verdicts }: ProofReport): ErasureElsewhere | null {
+  if (checkpoint === null || index === null || event === null) return null;
+  const stated = statedBy(JSON.parse(event) as Leaf);
+  const { SIGNATURE, INTEGRITY, WITNESSED } = verdicts;
+  const isProven = SIGNATURE.verdict === "PASS" && INTEGRITY.verdict === "PASS" && WITNESSED.verdict !== "FAIL";
+  return stated === null ? null : { origin: checkpoint.origin, index, isProven, stated };
+}
