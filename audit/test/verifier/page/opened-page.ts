@@ -33,9 +33,9 @@ export class OpenedPage {
     page.on("pageerror", (error) => this.errors.push(error.message));
   }
 
-  async fill(chosen: Chosen): Promise<void> {
+  async choose(chosen: Chosen): Promise<void> {
     const { page } = this;
-    const choose = async (name: string, contents: Buffer[]): Promise<void> => {
+    const setFiles = async (name: string, contents: Buffer[]): Promise<void> => {
       const files = contents.map((content, at) => {
         const file = join(this.folder, `${name}-${at}`);
         writeFileSync(file, content);
@@ -43,18 +43,18 @@ export class OpenedPage {
       });
       await page.setInputFiles(`#${name}`, files);
     };
-    await choose("export", [chosen.export]);
-    if (chosen.policy !== undefined) await choose("policy", [chosen.policy]);
-    if (chosen.known !== undefined) await choose("known", chosen.known);
+    await setFiles("export", [chosen.export]);
+    if (chosen.policy !== undefined) await setFiles("policy", [chosen.policy]);
+    if (chosen.known !== undefined) await setFiles("known", chosen.known);
     if (chosen.downtime !== undefined || chosen.sample !== undefined) await page.click("summary");
-    if (chosen.downtime !== undefined) await choose("downtime", [Buffer.from(chosen.downtime)]);
+    if (chosen.downtime !== undefined) await setFiles("downtime", [Buffer.from(chosen.downtime)]);
     for (const name of ["nonce", "sample", "filter"] as const)
       if (chosen[name] !== undefined) await page.fill(`#${name}`, chosen[name]);
   }
 
   /** The report as the page would save it. */
   async check(chosen: Chosen): Promise<Record<string, unknown> & { verdicts: Record<string, Verdict>; exitCode: number }> {
-    await this.fill(chosen);
+    await this.choose(chosen);
     await this.page.click("#start");
     await this.page.waitForSelector("#json", { state: "attached" });
     return JSON.parse(await this.page.inputValue("#json"));

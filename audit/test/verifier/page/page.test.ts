@@ -116,20 +116,13 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
   await exportLog({ logDir: auditd.logDir, file });
   const policy = readFileSync(auditd.config.policyFile);
   const opened = await openPage(t, browser);
-  await opened.page.evaluate(() => {
-    const told: string[] = [];
-    Object.assign(globalThis, { told });
-    const rate = (globalThis as unknown as { document: { getElementById(id: string): object } }).document.getElementById("rate");
-    const { MutationObserver: Observer } = globalThis as unknown as {
-      MutationObserver: new (run: () => void) => { observe(node: object, what: object): void };
-    };
-    new Observer(() => told.push((rate as { textContent: string }).textContent)).observe(rate, { childList: true });
-  });
+  await opened.page.evaluate(`globalThis.told = [];
+    new MutationObserver(() => told.push(rate.textContent)).observe(rate, { childList: true });`);
   const chosen = { export: readFileSync(file), policy };
   const report = await opened.check(chosen);
   t.match(report, { exitCode: 0, verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
   t.strictSame(report, await byNode(chosen));
-  const told = await opened.page.evaluate(() => (globalThis as unknown as { told: string[] }).told);
+  const told = await opened.page.evaluate<string[]>("told");
   t.ok(
     told.some((text) => /^\d+ of \d+ entries, \d+ a second$/.test(text)),
     `tells how far it is: ${told.join(" | ")}`,
@@ -151,17 +144,13 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
 t.test("a check can be stopped, and the page goes on", async (t) => {
   const { log, archive } = eventfulLog();
   const opened = await openPage(t, browser);
-  await opened.fill({ export: archive, policy: log.policy("w1") });
+  await opened.choose({ export: archive, policy: log.policy("w1") });
   // A disk that is slow: each piece takes its time.
-  await opened.page.evaluate(() => {
-    const { Blob } = globalThis;
-    const read = Blob.prototype.arrayBuffer;
-    Blob.prototype.arrayBuffer = function () {
-      return new Promise((resolve) => {
-        setTimeout(() => resolve(read.call(this)), 300);
-      });
-    };
-  });
+  await opened.page.evaluate(`const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = async function () {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return read.call(this);
+    };`);
   await opened.page.click("#start");
   t.ok(await opened.page.isVisible("#progress"));
   t.ok(await opened.page.isDisabled("#start"));
@@ -186,7 +175,7 @@ t.test("what can't be used is said beside its field, and nothing is judged", asy
     ["sample", { export: archive, sample: "3", filter: "colour=red", nonce: "00".repeat(32) }],
   ] as const) {
     await opened.page.reload();
-    await opened.fill({ ...chosen, policy: log.policy("w1") } as Chosen);
+    await opened.choose({ ...chosen, policy: log.policy("w1") } as Chosen);
     await opened.page.click("#start");
     await opened.page.waitForSelector(`#${name}[aria-invalid="true"]`);
     t.not(await opened.text(`#${name}-fault`), "", name);
@@ -218,7 +207,7 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
   const opened = await openPage(t, browser, { isOffline: false });
   await opened.page.evaluate(everyWayOut(url));
   t.equal(await opened.page.evaluate("globalThis.ran"), undefined);
-  const breaches = (await opened.page.evaluate("breaches")) as string[];
+  const breaches = await opened.page.evaluate<string[]>("breaches");
   for (const directive of [
     "script-src-elem",
     "img-src",
@@ -288,12 +277,12 @@ t.test("keyboard alone: every field has a label, Enter checks, the report takes 
     const id = await input.getAttribute("id");
     t.equal(await page.locator(`label[for="${id}"]`).count(), 1, `a label for ${id}`);
   }
-  await opened.fill({ export: archive, policy: log.policy("w1"), nonce: "cd".repeat(32) });
+  await opened.choose({ export: archive, policy: log.policy("w1"), nonce: "cd".repeat(32) });
   const reached: string[] = [];
   await page.focus("#export");
   for (let presses = 0; presses < 5; presses++) {
     await page.keyboard.press("Tab");
-    reached.push((await page.evaluate("document.activeElement.id || document.activeElement.localName")) as string);
+    reached.push(await page.evaluate<string>("document.activeElement.id || document.activeElement.localName"));
   }
   t.strictSame(reached, ["policy", "known", "nonce", "summary", "start"]);
   await page.focus("#nonce");
@@ -310,7 +299,7 @@ t.test("shows itself in light, in dark and on paper", async (t) => {
   const { log, archive } = eventfulLog();
   const opened = await openPage(t, browser);
   await opened.check({ export: archive, policy: log.policy("w1") });
-  const ground = () => opened.page.evaluate("getComputedStyle(document.body).backgroundColor") as Promise<string>;
+  const ground = () => opened.page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   await opened.page.emulateMedia({ colorScheme: "light" });
   const light = await ground();
   await opened.page.emulateMedia({ colorScheme: "dark" });
