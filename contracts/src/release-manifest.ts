@@ -8,7 +8,7 @@
  * - `blobs/sha256/<hex>`: everything else, content-addressed; `media/<n>.json`: hashes of this medium's files
  *
  * A release tree (`<root>/releases/<version>-<digest12>/`) holds what `tree` lists:
- * `bin/node`, `bin/appliance` (sh wrapper), `app/{coordinator,auditd,agent,appliance,installer,sov-verify}.mjs`, `app/node_modules/better-sqlite3/…`,
+ * `bin/node`, `bin/appliance` (sh wrapper), `app/{coordinator,auditd,agent,appliance,installer,sov-verify}.mjs`, `app/sov-verify.html`, `app/node_modules/better-sqlite3/…`,
  * `app/runners/…`, `app/policies/…`, `engines/{nats-server,versitygw,registry,rt-init}`.
  */
 import { type Static, Type } from "typebox";

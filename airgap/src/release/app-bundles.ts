@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifierPage } from "@resontech/audit/verifier-page";
 import { build } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
 import { SourceMissingError } from "./source-missing-error.ts";
@@ -22,6 +23,9 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
+/** The verifier again, for an auditor who has a browser and no Node. */
+const VERIFIER_PAGE = "app/sov-verify.html";
+
 /** What ships as it is: path in the release → path in this tree. Of better-sqlite3 only the binary that runs on the appliance. */
 const COPIED: Readonly<Record<string, string>> = {
   "app/runners": "agent/runners",
@@ -36,6 +40,7 @@ const COPIED: Readonly<Record<string, string>> = {
 const SOURCES = [
   "contracts/src",
   "daemon/src",
+  "audit/build",
   "audit/src",
   "s3-front/src",
   "coordinator/src",
@@ -66,8 +71,9 @@ export async function buildApps(cache: StepCache): Promise<string> {
   const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
   for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 6 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 7 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
+    writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     for (const [path, source] of Object.entries(COPIED))
       cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));

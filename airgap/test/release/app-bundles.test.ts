@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -28,6 +29,18 @@ t.test("every process is one file that needs only Node and the one native packag
       name,
     );
   }
+});
+
+t.test("the verifier ships as a page as well, whose policy allows its own script and style alone", async (t) => {
+  const page = readFileSync(join(app, "sov-verify.html"), "utf8");
+  const hashOf = (tag: string) =>
+    createHash("sha256")
+      .update(page.slice(page.indexOf(`<${tag}>`) + tag.length + 2, page.indexOf(`</${tag}>`)))
+      .digest("base64");
+  t.match(
+    page,
+    `default-src 'none'; script-src 'sha256-${hashOf("script")}'; style-src 'sha256-${hashOf("style")}'; form-action 'none'; base-uri 'none'"`,
+  );
 });
 
 t.test("the native package comes with the appliance's binary alone", async (t) => {
