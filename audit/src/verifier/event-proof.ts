@@ -8,7 +8,7 @@ import { parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy } from "./policy.ts";
 import { fail, notChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
-import { judgeSignature } from "./verify.ts";
+import { judgeSignature } from "./judge-signature.ts";
 import { UNKNOWN_KIND, witnessing } from "./witnessed.ts";
 
 export const PROOF_HEADER = "c2sp.org/tlog-proof@v1\n";

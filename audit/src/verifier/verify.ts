@@ -7,13 +7,13 @@ import { base64, equal, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
 import { Disclosures, MAX_DISCLOSURES_BYTES, parseDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
+import { judgeSignature } from "./judge-signature.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
 import { type Leaf, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
 import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { draw, isKept, type Sample } from "./sample.ts";
-import { judgeKey } from "./signatures.ts";
 import type { Downtime } from "./timeline.ts";
 import { disclosuresOf, entriesOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
 import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
@@ -281,22 +281,4 @@ function selfAsserted(): Verdict {
     verdict: "SELF-ASSERTED",
     reason: "no policy was given (--policy FILE), so no key is known that did not come with the log",
   };
-}
-
-/** Every key that the policy lists for this origin must have signed. */
-export async function judgeSignature(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<Verdict> {
-  const keys = policy.logs.filter(({ name }) => name === checkpoint.origin);
-  if (keys.length === 0) return fail(0, `the policy has no key for the checkpoint's origin ${checkpoint.origin}`);
-  const unknown: string[] = [];
-  for (const key of keys) {
-    const { state } = await judgeKey(checkpoint, key, platform);
-    if (state === "missing") return fail(0, `the checkpoint lacks the signature of key ${key.keyId}`);
-    if (state === "invalid") return fail(0, `the signature of key ${key.keyId} does not verify`);
-    if (state === "unknown") unknown.push(key.keyId);
-  }
-  if (unknown.length > 0)
-    return notChecked(
-      `${keys.length - unknown.length} of ${keys.length} keys signed; ${unknown.join(", ")} is of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)`,
-    );
-  return pass(`signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists`);
 }
