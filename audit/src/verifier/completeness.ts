@@ -1,4 +1,5 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
+import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
 import { Operations } from "./operations.ts";
 import type { Platform } from "./platform.ts";
@@ -21,6 +22,7 @@ export class Completeness {
   readonly timeline = new Timeline();
   readonly #sequences: Sequences;
   readonly #operations = new Operations();
+  readonly #urls = new IssuedUrls();
   readonly #faults: Verdict[] = [];
   #recovered: Recovered | null = null;
   #hasStarted = false;
@@ -48,6 +50,8 @@ export class Completeness {
     if (sequenceFault !== null) this.#fault(index, sequenceFault);
     const operationFault = this.#operations.fault(leaf, index);
     if (operationFault !== null) this.#fault(index, operationFault);
+    const urlFault = this.#urls.fault(leaf, index);
+    if (urlFault !== null) this.#fault(index, urlFault);
     if (type === "audit.lost" && !this.#isRecovered(Number(detail["index"])))
       this.#fault(
         index,
@@ -101,8 +105,13 @@ export class Completeness {
       .map((kind) => `${kind} ${stretches.filter((stretch) => stretch.kind === kind).length}`)
       .join(", ");
     return pass(
-      `${this.#sequences.count} producers without a gap; ${operations.closed} operations closed, ${operations.open} OPEN; ${silences}${this.#recoveredText()}`,
+      `${this.#sequences.count} producers without a gap; ${operations.closed} operations closed, ${operations.open} OPEN; ${silences}${this.#pairedText()}${this.#recoveredText()}`,
     );
+  }
+
+  #pairedText(): string {
+    const { paired } = this.#urls;
+    return paired === 0 ? "" : `; ${paired} uses of URLs, each issued on record`;
   }
 
   #recoveredText(): string {

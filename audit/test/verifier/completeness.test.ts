@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import t from "tap";
 import { parseDowntime } from "../../src/verifier/timeline.ts";
 import type { Verdict } from "../../src/verifier/verdicts.ts";
@@ -270,4 +271,51 @@ t.test("what a restore cost is RECOVERED, not lost in silence", async (t) => {
     verdict: "PASS",
     reason: /RECOVERED: .* from entry 50 on, and nobody had seen/,
   });
+});
+
+t.test("a URL that was used at the S3 door was issued on record; one that was refused there says nothing", async (t) => {
+  const url = (text: string) => createHash("sha256").update(text).digest("hex");
+  const object = { kind: "object", id: "a".repeat(64) } as const;
+  const coordinator = { sub: "coordinator", kind: "system" } as const;
+  const begun = (detail: Record<string, unknown> = {}) => {
+    const log = MadeLog.begun(detail);
+    log.start("coordinator-gate");
+    log.start("s3-front");
+    return log;
+  };
+  const issue = (log: MadeLog, text: string) =>
+    log.say(
+      {
+        type: "data.stage",
+        actor: { sub: "node-1", kind: "node" },
+        object,
+        detail: { job: "job-1", ttl_s: 3_600, url_sha256: url(text) },
+      },
+      "coordinator-gate",
+    );
+  const use = (log: MadeLog, text: string, status = 200, actor: object = coordinator) =>
+    log.say({ type: "data.object.read", actor, object, detail: { status, url_sha256: url(text) } } as never, "s3-front");
+
+  const honest = begun();
+  issue(honest, "one");
+  use(honest, "one");
+  use(honest, "one");
+  use(honest, "forged", 403);
+  use(honest, "a user's own", 200, { sub: "usr-1", kind: "user" });
+  t.match(await completeness(honest), { verdict: "PASS", reason: /2 uses of URLs, each issued on record/ });
+
+  const forged = begun();
+  issue(forged, "one");
+  const index = use(forged, "by somebody with the key");
+  t.match(await completeness(forged), { verdict: "FAIL", index, reason: /^CROSS-CHECK/ });
+
+  const second = begun({
+    reason: "year",
+    prev_origin: "box.audit.acme/2025",
+    prev_size: 5,
+    prev_root: "c".repeat(64),
+    seen_size: 5,
+  });
+  use(second, "issued in the shard before");
+  t.match(await completeness(second), { verdict: "PASS" });
 });

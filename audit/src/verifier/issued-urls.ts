@@ -1,0 +1,45 @@
+/**
+ * Two producers that do not trust one another speak of one presigned URL: the coordinator when it issues it, the S3 door when it is used. One that was
+ * used and that nobody is on record to have issued was signed by somebody else who has the coordinator's key.
+ */
+import type { Leaf } from "./leaf.ts";
+
+/** No URL lives longer; so long after a shard's beginning one may have been issued in the shard before. */
+const MAX_LIFE_MS = 86_400_000;
+const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
+/** More than any appliance has alive at once; beyond it nothing is judged any more. */
+const MAX_ALIVE = 1_000_000;
+const SWEEP_EVERY = 10_000;
+
+export class IssuedUrls {
+  /** SHA-256 of a URL's signature → when it expires. */
+  readonly #alive = new Map<string, number>();
+  #judgesFromMs = Number.NEGATIVE_INFINITY;
+  #noted = 0;
+  /** Uses that were paired with their issue. */
+  paired = 0;
+
+  fault({ type, prod, actor, t_log, detail = {} }: Leaf, index: number): string | null {
+    const nowMs = Date.parse(t_log);
+    if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
+    const url = detail["url_sha256"];
+    if (typeof url !== "string") return null;
+    if (type === "data.stage" && prod.startsWith("coordinator")) {
+      this.#alive.set(url, nowMs + Number(detail["ttl_s"] ?? DEFAULT_LIFE_S) * 1_000);
+      if (++this.#noted % SWEEP_EVERY === 0) this.#sweep(nowMs);
+      if (this.#alive.size > MAX_ALIVE) this.#judgesFromMs = Number.POSITIVE_INFINITY;
+      return null;
+    }
+    // Whoever names the coordinator's key without its secret is refused by the store, and the entry says so.
+    const isUse = type === "data.object.read" && actor.sub === "coordinator" && Number(detail["status"]) < 400;
+    if (!isUse) return null;
+    if (this.#alive.has(url)) this.paired += 1;
+    else if (nowMs >= this.#judgesFromMs)
+      return "CROSS-CHECK: the S3 door saw a URL used that the coordinator is not on record to have issued";
+    return null;
+  }
+
+  #sweep(nowMs: number): void {
+    for (const [url, expiresMs] of this.#alive) if (expiresMs + MAX_LIFE_MS < nowMs) this.#alive.delete(url);
+  }
+}
