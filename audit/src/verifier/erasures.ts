@@ -1,11 +1,14 @@
 /** What the log says was erased: stated by the outcome of an erasure, or of a retention, for each shard. */
-import type { ProofReport } from "./event-proof.ts";
 import type { Leaf } from "./leaf.ts";
+import type { Verdicts } from "./verdicts.ts";
 
 /** Of one shard: how many commitments, and the root over them. */
 export type Stated = { count: number; root: string };
 /** An entry of another shard, from a proof of its own. `isProven`: under a checkpoint that the policy's keys signed. */
 export type ErasureElsewhere = { origin: string; index: number; isProven: boolean; stated: ReadonlyMap<string, Stated> };
+
+/** What was found of one entry by its proof. */
+type JudgedEntry = { verdicts: Verdicts; checkpoint: { origin: string } | null; index: number | null; event: string | null };
 
 const TYPES = ["privacy.erasure", "privacy.retention"];
 
@@ -22,7 +25,7 @@ export function statedBy({ type, phase, detail }: Leaf): Map<string, Stated> | n
 }
 
 /** Null when the proof is of no erasure, or can't be read. */
-export function erasureElsewhere({ checkpoint, index, event, verdicts }: ProofReport): ErasureElsewhere | null {
+export function erasureElsewhere({ checkpoint, index, event, verdicts }: JudgedEntry): ErasureElsewhere | null {
   if (checkpoint === null || index === null || event === null) return null;
   const stated = statedBy(JSON.parse(event) as Leaf);
   const { SIGNATURE, INTEGRITY, WITNESSED } = verdicts;
