@@ -30,6 +30,8 @@ export { AuditUnavailable } from "./errors.ts";
 export const ACKNOWLEDGEMENT_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_UNACKNOWLEDGED = 10_000;
+/** A segment of 4 MiB is read, or overwritten and synced. */
+const SPOOL_TIMEOUT_MS = 30_000;
 
 export type ProducerOptions = {
   socketPath: string;
@@ -200,11 +202,12 @@ abstract class Connection implements AuditConnection {
   }
 
   async spooled(): Promise<Spooled | null> {
-    return ((await this.link.query({ verb: "disclosures" })) as { spooled: Spooled | null }).spooled;
+    const answer = await answerWithin(SPOOL_TIMEOUT_MS, this.link.query({ verb: "disclosures" }));
+    return (answer as { spooled: Spooled | null }).spooled;
   }
 
   async sealed(origin: string, segment: string): Promise<void> {
-    await this.link.query({ verb: "sealed", origin, segment });
+    await answerWithin(SPOOL_TIMEOUT_MS, this.link.query({ verb: "sealed", origin, segment }));
   }
 
   get connected(): boolean {

@@ -1,0 +1,119 @@
+/** The operator's socket: a JSON line asked, one answered, or one for each value that is disclosed. Who may ask is settled by the socket's folder. */
+import { once } from "node:events";
+import { chmod, rm, stat } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { VaultControlRequest } from "@resontech/contracts/vault-control";
+import { Compile } from "typebox/compile";
+import { AuditUnavailable } from "../../producer/producer.ts";
+import { ConfigError } from "../config.ts";
+import { VaultRefused } from "../vault-refused.ts";
+
+/** A thousand subjects. */
+const MAX_LINE_BYTES = 131_072;
+const ASK_TIMEOUT_MS = 10_000;
+/** Whoever takes no line for so long takes none any more. */
+const TAKE_TIMEOUT_MS = 60_000;
+const OTHERS = 0o007;
+
+const isRequest = Compile(VaultControlRequest);
+
+/** @param give sends a line before the last one; resolves when it was taken */
+export type Answer = (request: VaultControlRequest, give: (line: object) => Promise<void>) => Promise<object>;
+
+export class ControlPort implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(answer: Answer, onFault: (error: unknown) => void) {
+    // Whoever has asked may have nothing more to say, and still waits.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      serve(socket, answer, onFault);
+    });
+  }
+
+  /** @throws ConfigError when the folder is open to everybody, or another vault answers there */
+  static async listen(path: string, answer: Answer, onFault: (error: unknown) => void): Promise<ControlPort> {
+    const folder = dirname(path);
+    if (((await stat(folder)).mode & OTHERS) !== 0)
+      throw new ConfigError(`${folder} is open to everybody: its mode must be 0750`);
+    if (await isAnswered(path)) throw new ConfigError(`another process answers on ${path}`);
+    const port = new ControlPort(answer, onFault);
+    await rm(path, { force: true });
+    port.#server.listen(path);
+    await once(port.#server, "listening");
+    await chmod(path, 0o660);
+    return port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+export function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.on("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on("error", () => resolve(false));
+  });
+}
+
+function serve(socket: Socket, answer: Answer, onFault: (error: unknown) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isAsked = false;
+  socket.setTimeout(ASK_TIMEOUT_MS, () => socket.destroy());
+  socket.on("error", () => {});
+  socket.on("data", (chunk: Buffer) => {
+    if (isAsked) return;
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (!chunk.includes(0x0a) && bytes <= MAX_LINE_BYTES) return;
+    isAsked = true;
+    socket.setTimeout(0);
+    const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
+    void reply(socket, line, answer, onFault).then((last) => socket.end(`${JSON.stringify(last)}\n`));
+  });
+}
+
+async function reply(socket: Socket, line: string, answer: Answer, onFault: (error: unknown) => void): Promise<object> {
+  try {
+    const request = parsed(line);
+    if (!isRequest.Check(request)) throw new VaultRefused("request_invalid", "no such request, or wrong members");
+    return await answer(request, (given) => send(socket, given));
+  } catch (error) {
+    if (error instanceof VaultRefused || error instanceof AuditUnavailable)
+      return { error: { code: error.code, message: error.message } };
+    onFault(error);
+    return { error: { code: "internal", message: "the request failed; the vault's log says why" } };
+  }
+}
+
+async function send(socket: Socket, line: object): Promise<void> {
+  if (socket.destroyed) throw new VaultRefused("receiver_gone", "the receiver has hung up");
+  if (socket.write(`${JSON.stringify(line)}\n`)) return;
+  const signal = AbortSignal.timeout(TAKE_TIMEOUT_MS);
+  const gone = once(socket, "close", { signal });
+  gone.catch(() => {});
+  try {
+    await Promise.race([once(socket, "drain", { signal }), gone.then(() => Promise.reject(new Error("closed")))]);
+  } catch {
+    socket.destroy();
+    throw new VaultRefused("receiver_gone", "the receiver takes no more lines");
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

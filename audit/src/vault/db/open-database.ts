@@ -1,0 +1,43 @@
+import { chmodSync, closeSync, openSync } from "node:fs";
+import Database from "better-sqlite3";
+import { type Migration, migrate } from "./migrate.ts";
+
+/**
+ * Opens (or makes, mode 0600) a database of the vault. WAL and `synchronous=FULL`: what was committed is on the disk. `secure_delete`: what was
+ * deleted is overwritten. Nothing spills to temporary files, which would hold pages that nobody overwrites.
+ * @throws DatabaseTooNew
+ */
+export function openDatabase(file: string, migrations: readonly Migration[]): Database.Database {
+  closeSync(openSync(file, "a", 0o600));
+  chmodSync(file, 0o600);
+  const db = new Database(file);
+  try {
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = FULL");
+    db.pragma("foreign_keys = ON");
+    db.pragma("secure_delete = ON");
+    db.pragma("temp_store = MEMORY");
+    db.pragma("trusted_schema = OFF");
+    migrate(db, migrations);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Takes what was deleted out of the file and its write-ahead log: the log is written back and emptied, the file made anew without free pages, and the
+ * log of that emptied, too.
+ * @throws Error when a reader keeps the log from being emptied: the vault has none
+ */
+export function scrub(db: Database.Database): void {
+  truncateLog(db);
+  db.exec("VACUUM");
+  truncateLog(db);
+}
+
+function truncateLog(db: Database.Database): void {
+  const [result] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
+  if (result?.busy !== 0) throw new Error(`${db.name}: its write-ahead log could not be emptied`);
+}

@@ -1,0 +1,68 @@
+import type { Migration } from "./migrate.ts";
+
+/**
+ * `commitments` and `erased` stand apart: of what was erased only that it was, and by which entry, is kept. `acts` are what the vault does on record;
+ * `outbox` what it has said of them, byte for byte, until the log is known to have it.
+ */
+const begin: Migration = {
+  version: 1,
+  name: "begin",
+  sql: `
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE acts (
+      op TEXT PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('erasure', 'retention', 'hold', 'disclose', 'refusal')),
+      subject TEXT,
+      state TEXT NOT NULL CHECK (state IN ('asked', 'requested', 'destroyed', 'completed', 'done', 'failed')),
+      request TEXT NOT NULL,
+      result TEXT,
+      began_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX acts_of_subject ON acts (subject, kind);
+    CREATE TABLE outbox (
+      pseq INTEGER PRIMARY KEY,
+      op TEXT NOT NULL,
+      phase TEXT NOT NULL,
+      event TEXT NOT NULL,
+      origin TEXT,
+      idx INTEGER,
+      leaf_hash TEXT
+    ) STRICT;
+    CREATE INDEX outbox_unanswered ON outbox (pseq) WHERE idx IS NULL;
+    CREATE INDEX outbox_of_op ON outbox (op);
+    CREATE TABLE commitments (
+      origin TEXT NOT NULL,
+      idx INTEGER NOT NULL,
+      field TEXT NOT NULL,
+      commitment BLOB NOT NULL,
+      subject TEXT NOT NULL,
+      month TEXT NOT NULL,
+      sealed BLOB NOT NULL,
+      PRIMARY KEY (origin, idx, field)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX commitments_of_subject ON commitments (subject, month);
+    CREATE TABLE erased (
+      origin TEXT NOT NULL,
+      idx INTEGER NOT NULL,
+      field TEXT NOT NULL,
+      commitment BLOB NOT NULL,
+      op TEXT NOT NULL REFERENCES acts (op),
+      PRIMARY KEY (origin, idx, field)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX erased_by ON erased (op);
+    CREATE TABLE epochs (
+      id TEXT PRIMARY KEY,
+      made_at INTEGER NOT NULL,
+      ends_at INTEGER NOT NULL,
+      backed_up_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE holds (
+      hold TEXT PRIMARY KEY,
+      subject TEXT NOT NULL,
+      set_by TEXT NOT NULL REFERENCES acts (op)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX holds_of_subject ON holds (subject);
+  `,
+};
+
+export const SEALED_MIGRATIONS: readonly Migration[] = [begin];

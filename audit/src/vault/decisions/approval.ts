@@ -1,0 +1,29 @@
+/** Who must agree. Null when nothing is in the way. */
+import { ANONYMOUS } from "../../decisions/subject.ts";
+
+export type Objection = { code: string; message: string };
+type Asked = { requester: string; approvers: readonly string[] };
+
+/** Approvers are distinct people, and none of them is who asks. */
+export function approvalObjection({ requester, approvers }: Asked): Objection | null {
+  if (new Set(approvers).size !== approvers.length) return { code: "approvers_equal", message: "it takes two people" };
+  if (approvers.includes(requester))
+    return { code: "approver_is_requester", message: "nobody approves what he asks for himself" };
+  return null;
+}
+
+export function erasureObjection(
+  asked: Asked & { subject: string },
+  holds: readonly string[],
+  isUnderWay: boolean,
+): Objection | null {
+  const objection = approvalObjection(asked);
+  if (objection !== null) return objection;
+  if (asked.subject === ANONYMOUS)
+    return {
+      code: "subject_anonymous",
+      message: "values of callers without a name end with their month's retention, at nobody's request",
+    };
+  if (holds.length > 0) return { code: "legal_hold", message: `a legal hold stands: ${holds.join(", ")}` };
+  return isUnderWay ? { code: "erasure_under_way", message: "this subject is being erased" } : null;
+}

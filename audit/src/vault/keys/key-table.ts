@@ -1,0 +1,146 @@
+/** `keys.sqlite`: a random key for each subject and month, wrapped. Its destruction is what erases. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type Database from "better-sqlite3";
+import { KEYS_MIGRATIONS } from "../db/keys-migrations.ts";
+import { openDatabase, scrub } from "../db/open-database.ts";
+import { KEY_BYTES } from "./aead.ts";
+import type { KeyEncryptionKey } from "./key-encryption-key.ts";
+
+export type KeyName = { subject: string; month: string };
+export type KeyRow = KeyName & { wrapped: Buffer; madeAt: number };
+
+/** Unwrapped keys that are remembered; a wrapped one may be a module's slow work. */
+const MAX_REMEMBERED = 4_096;
+const COLUMNS = "subject, month, wrapped, made_at AS madeAt";
+
+export class KeyTable implements Disposable {
+  readonly #db: Database.Database;
+  readonly #kek: KeyEncryptionKey;
+  readonly #remembered = new Map<string, Buffer>();
+
+  private constructor(db: Database.Database, kek: KeyEncryptionKey) {
+    this.#db = db;
+    this.#kek = kek;
+  }
+
+  /** @param openKek is told whether no key lies under one yet */
+  static async open(folder: string, openKek: (isEmpty: boolean) => Promise<KeyEncryptionKey>): Promise<KeyTable> {
+    const db = openDatabase(join(folder, "keys.sqlite"), KEYS_MIGRATIONS);
+    try {
+      const isEmpty = db.prepare("SELECT 1 FROM keys UNION SELECT 1 FROM meta LIMIT 1").get() === undefined;
+      return new KeyTable(db, await openKek(isEmpty));
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** The key of a subject's month, made and durable where there is none. */
+  async keyFor(name: KeyName): Promise<Buffer> {
+    const existing = await this.find(name);
+    if (existing !== null) return existing;
+    const key = randomBytes(KEY_BYTES);
+    const wrapped = await this.#kek.wrap(key, purposeOf(name));
+    this.#insert({ ...name, wrapped, madeAt: Date.now() });
+    return this.#remember(name, key);
+  }
+
+  /** Null when it was destroyed, or never made. @throws UnsealError */
+  async find(name: KeyName): Promise<Buffer | null> {
+    const remembered = this.#remembered.get(purposeOf(name));
+    if (remembered !== undefined) return remembered;
+    const row = this.#row(name);
+    return row === undefined ? null : this.#remember(name, await this.#kek.unwrap(row.wrapped, purposeOf(name)));
+  }
+
+  rows(): KeyRow[] {
+    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY subject, month`).all();
+  }
+
+  rowsOf(subject: string): KeyRow[] {
+    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? ORDER BY month`).all(subject);
+  }
+
+  /** When the oldest of these was made; null when none is left. */
+  madeAtOf(names: readonly KeyName[]): number | null {
+    const times = names.flatMap((name) => this.#row(name)?.madeAt ?? []);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  wrappedOf(names: readonly KeyName[]): Buffer[] {
+    return names.flatMap((name) => this.#row(name)?.wrapped ?? []);
+  }
+
+  /** Oldest months first. */
+  namesBefore(month: string): KeyName[] {
+    return this.#db
+      .prepare<unknown[], KeyName>("SELECT subject, month FROM keys WHERE month < ? ORDER BY month, subject")
+      .all(month);
+  }
+
+  /** Puts back a key from a backup; one that is there stays. */
+  restore(row: KeyRow): boolean {
+    return this.#insert(row) === 1;
+  }
+
+  /** Durable when it returns; {@link scrub} takes what was there out of the files. */
+  destroy(names: readonly KeyName[]): void {
+    const remove = this.#db.prepare("DELETE FROM keys WHERE subject = ? AND month = ?");
+    this.#db.transaction(() => {
+      for (const { subject, month } of names) remove.run(subject, month);
+    })();
+    for (const name of names) {
+      this.#remembered.get(purposeOf(name))?.fill(0);
+      this.#remembered.delete(purposeOf(name));
+    }
+  }
+
+  get count(): number {
+    return this.#db.prepare<[], number>("SELECT count(*) FROM keys").pluck().get() ?? 0;
+  }
+
+  scrub(): void {
+    scrub(this.#db);
+  }
+
+  /** The one key that tokens are made with. */
+  async tokenKey(): Promise<Buffer> {
+    const name = { subject: "", month: "token" };
+    const remembered = this.#remembered.get(purposeOf(name));
+    if (remembered !== undefined) return remembered;
+    const wrapped = this.#db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
+    if (wrapped !== undefined) return this.#remember(name, await this.#kek.unwrap(wrapped, purposeOf(name)));
+    const key = randomBytes(KEY_BYTES);
+    this.#db.prepare("INSERT INTO meta (name, value) VALUES ('token-key', ?)").run(await this.#kek.wrap(key, purposeOf(name)));
+    return this.#remember(name, key);
+  }
+
+  [Symbol.dispose](): void {
+    for (const key of this.#remembered.values()) key.fill(0);
+    this.#db.close();
+  }
+
+  #row({ subject, month }: KeyName): KeyRow | undefined {
+    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? AND month = ?`).get(subject, month);
+  }
+
+  #insert({ subject, month, wrapped, madeAt }: KeyRow): number {
+    return this.#db
+      .prepare("INSERT INTO keys (subject, month, wrapped, made_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      .run(subject, month, wrapped, madeAt).changes;
+  }
+
+  #remember(name: KeyName, key: Buffer): Buffer {
+    if (this.#remembered.size >= MAX_REMEMBERED) {
+      const [oldest] = this.#remembered.keys();
+      if (oldest !== undefined) this.#remembered.delete(oldest);
+    }
+    this.#remembered.set(purposeOf(name), key);
+    return key;
+  }
+}
+
+function purposeOf({ subject, month }: KeyName): string {
+  return `${subject}\n${month}`;
+}

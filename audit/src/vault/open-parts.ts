@@ -1,0 +1,50 @@
+/** Opens what lies on the disk; nothing of it talks to anybody. */
+import { join } from "node:path";
+import type { VaultConfig } from "@resontech/contracts/vault-config";
+import type Database from "better-sqlite3";
+import { openDatabase, scrub } from "./db/open-database.ts";
+import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
+import { Epochs } from "./epochs/epochs.ts";
+import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";
+import { KeyTable } from "./keys/key-table.ts";
+import { Acts } from "./privacy/acts.ts";
+import { CommitmentStore } from "./privacy/commitment-store.ts";
+import { Outbox } from "./record/outbox.ts";
+
+export type OpenedVault = {
+  kek: KeyEncryptionKey;
+  keys: KeyTable;
+  store: CommitmentStore;
+  outbox: Outbox;
+  acts: Acts;
+  epochs: Epochs;
+  scrub: () => void;
+  [Symbol.dispose]: () => void;
+};
+
+/** @throws ConfigError, DatabaseTooNew */
+export async function openParts(config: VaultConfig): Promise<OpenedVault> {
+  using stack = new DisposableStack();
+  const db: Database.Database = stack.adopt(openDatabase(join(config.dataDir, "sealed.sqlite"), SEALED_MIGRATIONS), (one) => {
+    one.close();
+  });
+  const store = new CommitmentStore(db);
+  let kek: KeyEncryptionKey | null = null;
+  const openKek = async (isEmpty: boolean): Promise<KeyEncryptionKey> => {
+    // Rows without keys, and no file: the key is lost, and a new one would hide that.
+    kek = await openKeyFile(config.keyFile, isEmpty && store.counts.sealed === 0);
+    return kek;
+  };
+  const keys = stack.use(await KeyTable.open(config.keysDir, openKek));
+  const outbox = new Outbox(db);
+  const owned = stack.move();
+  return {
+    ...{ kek: kek!, keys, store, outbox, acts: new Acts(db, outbox) },
+    epochs: new Epochs(config, db, keys, kek!),
+    scrub: () => {
+      scrub(db);
+      keys.scrub();
+    },
+    [Symbol.dispose]: () => owned.dispose(),
+  };
+}

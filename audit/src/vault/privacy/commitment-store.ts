@@ -1,0 +1,107 @@
+/** What opens commitments, sealed; and, of what was erased, that it was. A commitment is in one of the two tables, never in both. */
+import type Database from "better-sqlite3";
+
+/** Opens one commitment of one entry, once unsealed: 32 bytes of salt, then the value. */
+export type SealedCommitment = {
+  origin: string;
+  index: number;
+  field: string;
+  commitment: Buffer;
+  subject: string;
+  month: string;
+  sealed: Buffer;
+};
+export type ErasedCommitment = Pick<SealedCommitment, "origin" | "index" | "field" | "commitment">;
+/** One that was erased names the act that did it. */
+export type ShardRow = (SealedCommitment & { op: null }) | (ErasedCommitment & { op: string });
+export type SubjectMonth = { subject: string; month: string };
+
+/** The log hands out another commitment for a place that is sealed already: it is not the log that it was. */
+export class SpoolConflict extends Error {
+  override readonly name = "SpoolConflict";
+  readonly code = "spool_conflict";
+}
+
+const ERASED_COLUMNS = 'origin, idx AS "index", field, commitment';
+
+export class CommitmentStore {
+  readonly #db: Database.Database;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  /** All or none; one that is there already, or was erased, stays what it is: a segment may come twice. @throws SpoolConflict */
+  add(rows: readonly SealedCommitment[]): void {
+    const known = this.#db
+      .prepare<unknown[], Buffer>(
+        `SELECT commitment FROM commitments WHERE origin = @origin AND idx = @index AND field = @field
+         UNION ALL SELECT commitment FROM erased WHERE origin = @origin AND idx = @index AND field = @field`,
+      )
+      .pluck();
+    const insert = this.#db.prepare(
+      "INSERT INTO commitments (origin, idx, field, commitment, subject, month, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
+    this.#db
+      .transaction(() => {
+        for (const { origin, index, field, commitment, subject, month, sealed } of rows) {
+          const held = known.get({ origin, index, field });
+          if (held === undefined) insert.run(origin, index, field, commitment, subject, month, sealed);
+          else if (!held.equals(commitment)) throw new SpoolConflict(`${origin} ${index} ${field}: another commitment is sealed`);
+        }
+      })
+      .immediate();
+  }
+
+  ofSubjectMonth({ subject, month }: SubjectMonth): IterableIterator<Pick<SealedCommitment, "commitment" | "sealed">> {
+    return this.#db
+      .prepare<unknown[], SealedCommitment>("SELECT commitment, sealed FROM commitments WHERE subject = ? AND month = ?")
+      .iterate(subject, month);
+  }
+
+  /** What stands of a shard behind a place, in order of index and field: what opens these subjects' commitments, and all that was erased. */
+  pageOfShard(origin: string, subjects: readonly string[], after: { index: number; field: string }, limit: number): ShardRow[] {
+    return this.#db
+      .prepare<unknown[], ShardRow>(
+        `SELECT origin, idx AS "index", field, commitment, subject, month, sealed, NULL AS op FROM commitments
+           WHERE origin = @origin AND (idx, field) > (@index, @field) AND subject IN (SELECT value FROM json_each(@subjects))
+         UNION ALL
+         SELECT origin, idx AS "index", field, commitment, NULL, NULL, NULL, op FROM erased
+           WHERE origin = @origin AND (idx, field) > (@index, @field)
+         ORDER BY 2, 3 LIMIT @limit`,
+      )
+      .all({ origin, ...after, subjects: JSON.stringify(subjects), limit });
+  }
+
+  subjectMonthsOf(subject: string): SubjectMonth[] {
+    return this.#db
+      .prepare<unknown[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments WHERE subject = ?")
+      .all(subject);
+  }
+
+  subjectMonths(): SubjectMonth[] {
+    return this.#db.prepare<[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments ORDER BY month, subject").all();
+  }
+
+  /** Keeps of a subject's months only that they were erased, by the act `op`. Part of a transaction. */
+  markErased(op: string, { subject, month }: SubjectMonth): void {
+    this.#db
+      .prepare(
+        "INSERT INTO erased (origin, idx, field, commitment, op) SELECT origin, idx, field, commitment, ? FROM commitments WHERE subject = ? AND month = ?",
+      )
+      .run(op, subject, month);
+    this.#db.prepare("DELETE FROM commitments WHERE subject = ? AND month = ?").run(subject, month);
+  }
+
+  /** What an act erased, by shard, in order of index and field. */
+  erasedBy(op: string): IterableIterator<ErasedCommitment> {
+    return this.#db
+      .prepare<unknown[], ErasedCommitment>(`SELECT ${ERASED_COLUMNS} FROM erased WHERE op = ? ORDER BY origin, idx, field`)
+      .iterate(op);
+  }
+
+  get counts(): { sealed: number; erased: number } {
+    const count = (table: string): number => this.#db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    return { sealed: count("commitments"), erased: count("erased") };
+  }
+}

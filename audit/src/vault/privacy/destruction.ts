@@ -1,0 +1,121 @@
+/**
+ * Takes an act that destroys to its end, from wherever its row says that it is: by whom it was begun, or by a later life of the process.
+ *
+ * What is destroyed is remembered, in memory alone, to be looked for afterwards. A life that was killed in between has forgotten it, and says so: its
+ * fact looked for nothing.
+ */
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { KeyName } from "../keys/key-table.ts";
+import type { VaultParts } from "../parts.ts";
+import { VaultRefused } from "../vault-refused.ts";
+import type { Act } from "./acts.ts";
+import { statementOf } from "./commitments-root.ts";
+import { filesWith, Needles } from "./find-bytes.ts";
+import { type OperationDraft, outcomeOf } from "../record/on-record.ts";
+import { unsealValue } from "./sealed-value.ts";
+
+/** Of a sealed value, so much is looked for: its nonce and what follows. */
+const SEALED_PREFIX_BYTES = 32;
+
+export type Destroying = {
+  draft: OperationDraft;
+  /** Asked again once the spool is drained. @throws VaultRefused when something came in between */
+  names: () => KeyName[];
+  /** Beyond `erased` and `final_after`, in the outcome. */
+  detail: () => Record<string, unknown>;
+  /** The fact that follows once nothing was found; null for none. */
+  confirmation: ((lookedFor: number) => EventDraft) | null;
+};
+
+export class Destruction {
+  readonly #parts: VaultParts;
+  readonly #needles = new Map<string, Needles>();
+
+  constructor(parts: VaultParts) {
+    this.#parts = parts;
+  }
+
+  /** @returns the act as it then is. @throws AuditUnavailable while auditd is away: it is taken on later; VaultRefused */
+  goOn(op: string, destroying: Destroying): Promise<Act> {
+    return this.#parts.turns.run(async () => {
+      const { acts } = this.#parts;
+      if (acts.get(op).state === "requested") await this.#destroy(op, destroying);
+      if (acts.get(op).state === "destroyed") await this.#state(op, destroying);
+      if (acts.get(op).state === "completed") await this.#confirm(op, destroying);
+      return acts.get(op);
+    });
+  }
+
+  async #destroy(op: string, { draft, names, detail }: Destroying): Promise<void> {
+    const { acts, outbox, intake, record, keys, store, epochs, signal } = this.#parts;
+    const place = outbox.placeOf(op, "requested");
+    if (place === null) throw new Error(`${op}: its request has no place in the log`);
+    await intake.drain(record.connection, signal, place);
+    let doomed: KeyName[];
+    try {
+      doomed = names();
+    } catch (error) {
+      if (error instanceof VaultRefused) acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: error.code }) });
+      throw error;
+    }
+    const madeAt = keys.madeAtOf(doomed);
+    const endMs = madeAt === null ? null : epochs.endOfCopies(madeAt);
+    this.#needles.set(op, await this.#needlesOf(doomed));
+    const besides = { final_after: new Date(Math.max(Date.now(), endMs ?? 0)).toISOString(), ...detail() };
+    keys.destroy(doomed);
+    acts.advance(op, "destroyed", {
+      also: () => {
+        for (const name of doomed) store.markErased(op, name);
+        return { ...acts.get(op).result, ...besides, erased: statementOf(store.erasedBy(op)) };
+      },
+    });
+  }
+
+  async #state(op: string, { draft }: Destroying): Promise<void> {
+    const { acts, record, scrub } = this.#parts;
+    scrub();
+    const { unwitnessed, ...detail } = acts.get(op).result ?? {};
+    const outcome = { code: "ok", ...(unwitnessed === true ? { unwitnessed: true as const } : {}) };
+    acts.advance(op, "completed", { say: outcomeOf(draft, "completed", outcome, detail) });
+    await record.durableInTime(op, "completed");
+  }
+
+  async #confirm(op: string, { confirmation }: Destroying): Promise<void> {
+    const { acts, record, config, log, scrub } = this.#parts;
+    await record.durableInTime(op, "completed");
+    const needles = this.#needles.get(op) ?? new Needles();
+    if (confirmation !== null && needles.count > 0) {
+      const folders = [config.dataDir, config.keysDir, config.epochsDir, config.backupsDir];
+      const found = await filesWith(needles, folders);
+      if (found.length > 0) {
+        log.error({ op, files: found }, "what was erased still stands in files of the vault");
+        scrub();
+        throw new VaultRefused("erasure_unconfirmed", "what was erased still stands in files of the vault; its log names them");
+      }
+    }
+    this.#needles.delete(op);
+    if (confirmation === null) return acts.advance(op, "done");
+    acts.advance(op, "done", { say: confirmation(needles.count) });
+    await record.durableInTime(op, "fact");
+  }
+
+  /** Salts, keys, wrapped keys and sealed values: random bytes, which stand nowhere else. */
+  async #needlesOf(names: readonly KeyName[]): Promise<Needles> {
+    const { keys, store } = this.#parts;
+    const needles = new Needles();
+    for (const name of names) {
+      const key = await keys.find(name);
+      if (key === null) continue;
+      for (const form of [Buffer.from(key), Buffer.from(key.toString("hex")), Buffer.from(key.toString("base64"))])
+        needles.add(form);
+      for (const { commitment, sealed } of store.ofSubjectMonth(name)) {
+        const { salt } = unsealValue(key, commitment, sealed);
+        needles.add(Buffer.from(salt, "hex"));
+        needles.add(Buffer.from(salt));
+        needles.add(Buffer.from(sealed.subarray(0, SEALED_PREFIX_BYTES)));
+      }
+    }
+    for (const wrapped of keys.wrappedOf(names)) needles.add(wrapped);
+    return needles;
+  }
+}

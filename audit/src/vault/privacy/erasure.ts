@@ -1,0 +1,92 @@
+/** Erasure of everything that opens a subject's commitments, at two people's word. */
+import { randomUUID } from "node:crypto";
+import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
+import { erasureObjection } from "../decisions/approval.ts";
+import type { VaultParts } from "../parts.ts";
+import { opened, type OperationDraft } from "../record/on-record.ts";
+import { VaultRefused } from "../vault-refused.ts";
+import type { Act } from "./acts.ts";
+import type { ErasedOfShard } from "./commitments-root.ts";
+import type { Destroying, Destruction } from "./destruction.ts";
+
+type Asked = Omit<EraseRequest, "verb">;
+
+export class Erasures {
+  readonly #parts: VaultParts;
+  readonly #destruction: Destruction;
+
+  constructor(parts: VaultParts, destruction: Destruction) {
+    this.#parts = parts;
+    this.#destruction = destruction;
+  }
+
+  /**
+   * Resolves once the log has that it is done, and that nothing was found any more.
+   * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back
+   */
+  async erase({ verb: _verb, ...asked }: EraseRequest): Promise<EraseReply> {
+    const { acts, record } = this.#parts;
+    const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
+    const objection = erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
+    if (objection !== null) throw new VaultRefused(objection.code, objection.message);
+    const op = randomUUID();
+    await opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked));
+    return replyOf(await this.goOn(op));
+  }
+
+  goOn(op: string): Promise<Act> {
+    const asked = this.#parts.acts.get(op).request as Asked;
+    return this.#destruction.goOn(op, this.#destroying(op, asked));
+  }
+
+  #destroying(op: string, asked: Asked): Destroying {
+    const { acts, keys, store } = this.#parts;
+    const draft = draftOf(op, asked);
+    const { subject, request, legalBasis, requester, approvers } = asked;
+    return {
+      draft,
+      names: () => {
+        const holds = acts.holdsOf(subject);
+        if (holds.length > 0) throw new VaultRefused("legal_hold", `a legal hold stands: ${holds.join(", ")}`);
+        const months = new Set([...keys.rowsOf(subject), ...store.subjectMonthsOf(subject)].map(({ month }) => month));
+        return [...months].map((month) => ({ subject, month }));
+      },
+      detail: () => ({
+        ...{ request, legal_basis: legalBasis, requester, approvers },
+        handed_out: acts.disclosuresOf(subject),
+      }),
+      confirmation: (lookedFor) => ({
+        ...{ type: "privacy.erasure", phase: "fact", op, actor: draft.actor, object: draft.object },
+        detail: { request, looked_for: lookedFor },
+      }),
+    };
+  }
+}
+
+function draftOf(op: string, { subject, request, legalBasis, requester, approvers }: Asked): OperationDraft {
+  return {
+    ...({ type: "privacy.erasure", op, action: "vault erase" } as const),
+    actor: { sub: requester, kind: "operator" },
+    object: { kind: "user", id: subject },
+    detail: { request, legal_basis: legalBasis, requester, approvers },
+  };
+}
+
+function replyOf({ op, state, result }: Act): EraseReply {
+  const {
+    erased,
+    final_after: finalAfter,
+    handed_out: handedOut,
+  } = result as {
+    erased: ErasedOfShard[];
+    final_after: string;
+    handed_out: number;
+  };
+  return {
+    op,
+    erased: erased.map(({ origin, commitments_count: count }) => ({ origin, count })),
+    finalAfter,
+    handedOut,
+    confirmed: state === "done",
+  };
+}

@@ -1,0 +1,60 @@
+/** Legal holds, set and lifted by two people, and refusals of an erasure: both on record. */
+import { randomUUID } from "node:crypto";
+import type { HoldRequest, RefuseRequest } from "@resontech/contracts/vault-control";
+import { approvalObjection } from "../decisions/approval.ts";
+import type { VaultParts } from "../parts.ts";
+import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
+import { VaultRefused } from "../vault-refused.ts";
+
+/** @throws VaultRefused, AuditUnavailable */
+export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Promise<{ op: string; holds: string[] }> {
+  const { acts, record, turns } = parts;
+  const { subject, hold, lift, requester, approver } = asked;
+  const objection = approvalObjection({ requester, approvers: [approver] }) ?? holdObjection(asked, acts.subjectOfHold(hold));
+  if (objection !== null) throw new VaultRefused(objection.code, objection.message);
+  const op = randomUUID();
+  const draft: OperationDraft = {
+    ...({ type: "privacy.hold", op, action: "vault hold" } as const),
+    actor: { sub: requester, kind: "operator" },
+    object: { kind: "user", id: subject },
+    detail: { hold, lifted: lift, requester, approvers: [approver] },
+  };
+  // In turn with erasures: one that is under way is at its end, or finds the hold.
+  return turns.run(async () => {
+    await opened(record, acts, { kind: "hold", subject, request: { hold, lift } }, draft);
+    acts.advance(op, "done", {
+      say: outcomeOf(draft, "completed", { code: "ok" }, draft.detail),
+      also: () => (lift ? acts.liftHold(hold) : acts.setHold(op, hold, subject)),
+    });
+    return { op, holds: acts.holdsOf(subject) };
+  });
+}
+
+/** @throws VaultRefused, AuditUnavailable */
+export async function refuse(parts: VaultParts, asked: RefuseRequest): Promise<{ op: string }> {
+  const { acts, record } = parts;
+  const { subject, request, legalBasis, until, requester } = asked;
+  if (Number.isNaN(Date.parse(until))) throw new VaultRefused("request_invalid", "until is no instant");
+  const op = randomUUID();
+  void record.connection;
+  acts.begin(
+    { op, kind: "refusal", subject, request: { request, legalBasis, until } },
+    {
+      ...({ type: "privacy.refusal", phase: "fact", op, action: "vault refuse" } as const),
+      actor: { sub: requester, kind: "operator" },
+      object: { kind: "user", id: subject },
+      detail: { request, legal_basis: legalBasis, until, requester },
+    },
+  );
+  await record.durableInTime(op, "fact");
+  acts.advance(op, "done");
+  return { op };
+}
+
+function holdObjection(
+  { hold, subject, lift }: HoldRequest,
+  heldSubject: string | null,
+): { code: string; message: string } | null {
+  if (!lift) return heldSubject === null ? null : { code: "hold_exists", message: `there is a hold ${hold}` };
+  return heldSubject === subject ? null : { code: "hold_unknown", message: `no hold ${hold} of this subject` };
+}

@@ -1,0 +1,65 @@
+/** What is older than its class allows goes, day by day; what a legal hold covers stays. */
+import { randomUUID } from "node:crypto";
+import { firstKeptMonth, monthsOf, overdue, type RetentionClass } from "../decisions/retention.ts";
+import type { KeyName } from "../keys/key-table.ts";
+import type { VaultParts } from "../parts.ts";
+import { opened, type OperationDraft } from "../record/on-record.ts";
+import type { Act } from "./acts.ts";
+import type { Destruction } from "./destruction.ts";
+
+const CLASSES: readonly RetentionClass[] = ["disclosures", "anonymous"];
+
+type Asked = { class: RetentionClass; before: string };
+
+export class Retention {
+  readonly #parts: VaultParts;
+  readonly #destruction: Destruction;
+
+  constructor(parts: VaultParts, destruction: Destruction) {
+    this.#parts = parts;
+    this.#destruction = destruction;
+  }
+
+  /** Ends what is overdue. Nothing is said where nothing is. @throws AuditUnavailable */
+  async enforce(nowMs: number): Promise<void> {
+    const { acts, config, record } = this.#parts;
+    for (const kind of CLASSES) {
+      const asked: Asked = { class: kind, before: firstKeptMonth(nowMs, monthsOf(kind, config.retention)) };
+      if (this.#overdue(asked).length === 0) continue;
+      const op = randomUUID();
+      await opened(record, acts, { kind: "retention", subject: null, request: asked }, draftOf(op, asked));
+      await this.goOn(op);
+    }
+  }
+
+  goOn(op: string): Promise<Act> {
+    const asked = this.#parts.acts.get(op).request as Asked;
+    return this.#destruction.goOn(op, {
+      draft: draftOf(op, asked),
+      names: () => this.#overdue(asked),
+      detail: () => ({ before: instantOf(asked) }),
+      confirmation: null,
+    });
+  }
+
+  #overdue({ class: kind, before }: Asked): KeyName[] {
+    const { acts, keys, store } = this.#parts;
+    const all = new Map(
+      [...keys.namesBefore(before), ...store.subjectMonths()].map((name) => [`${name.subject}\n${name.month}`, name]),
+    );
+    return overdue(kind, before, [...all.values()], acts.heldSubjects);
+  }
+}
+
+function draftOf(op: string, asked: Asked): OperationDraft {
+  return {
+    ...({ type: "privacy.retention", op, action: "vault retention" } as const),
+    actor: { sub: "vault", kind: "system" },
+    object: { kind: "log", id: "vault" },
+    detail: { before: instantOf(asked) },
+  };
+}
+
+function instantOf({ before }: Asked): string {
+  return `${before}-01T00:00:00.000Z`;
+}

@@ -1,0 +1,113 @@
+/**
+ * What the vault says in the log, written in the same transaction as what it tells of, and kept byte for byte: sent again after a kill, it gets the
+ * same place. `boot` is the life of the database, not of the process.
+ */
+import { randomUUID } from "node:crypto";
+import type Database from "better-sqlite3";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { type ComposedEvent, composeEvent, type LeafRef } from "../../producer/producer.ts";
+
+/** Where a leaf stands: entry `index` of the shard `origin`. */
+export type Place = LeafRef & { origin: string };
+/** A row as it is sent. */
+export type OutboxRow = ComposedEvent & { op: string; phase: EventDraft["phase"] };
+/** In place of an index. */
+const REFUSED = -1;
+type Stamp = "v" | "id" | "t" | "boot" | "pseq" | "schema_sha256";
+
+export class Outbox {
+  readonly #db: Database.Database;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    if (this.boot === "") this.#setMeta("boot", randomUUID());
+  }
+
+  get boot(): string {
+    return this.#meta("boot") ?? "";
+  }
+
+  /** Part of a transaction. */
+  write(draft: EventDraft): void {
+    const pseq = Number(this.#meta("pseq") ?? 0) + 1;
+    this.#setMeta("pseq", String(pseq));
+    const { event } = composeEvent(draft, { boot: this.boot, pseq });
+    this.#db.prepare("INSERT INTO outbox (pseq, op, phase, event) VALUES (?, ?, ?, ?)").run(pseq, draft.op, draft.phase, event);
+  }
+
+  /** From the first unanswered one on, without gaps: what was answered after it is sent again, and gets the same answer. */
+  unanswered(after: number): OutboxRow[] {
+    return this.#db
+      .prepare<unknown[], Omit<OutboxRow, "disclosures">>(
+        "SELECT pseq, op, phase, event FROM outbox WHERE pseq > ? AND pseq >= (SELECT min(pseq) FROM outbox WHERE idx IS NULL) ORDER BY pseq",
+      )
+      .all(after)
+      .map((row) => ({ ...row, disclosures: [] }));
+  }
+
+  answered(pseq: number, { origin, index, leafHash }: Place): void {
+    this.#db.prepare("UPDATE outbox SET origin = ?, idx = ?, leaf_hash = ? WHERE pseq = ?").run(origin, index, leafHash, pseq);
+  }
+
+  /** The log holds a refusal in its place. */
+  refused(pseq: number): void {
+    this.#db.prepare("UPDATE outbox SET idx = ? WHERE pseq = ?").run(REFUSED, pseq);
+  }
+
+  /** Null until the log is known to have it. */
+  placeOf(op: string, phase: EventDraft["phase"]): Place | null {
+    return (
+      this.#db
+        .prepare<unknown[], Place>(
+          'SELECT origin, idx AS "index", leaf_hash AS leafHash FROM outbox WHERE op = ? AND phase = ? AND idx >= 0',
+        )
+        .get(op, phase) ?? null
+    );
+  }
+
+  /** What was acknowledged last, for auditd to compare with the log. */
+  get highestAck(): LeafRef | undefined {
+    return this.#db
+      .prepare<[], LeafRef>('SELECT idx AS "index", leaf_hash AS leafHash FROM outbox WHERE idx >= 0 ORDER BY pseq DESC LIMIT 1')
+      .get();
+  }
+
+  /** The database was put back to an older state: its numbers are taken. What it has not said yet is said in a new life. */
+  beginLife(): void {
+    this.#db
+      .transaction(() => {
+        const rows = this.#db.prepare<[], string>("SELECT event FROM outbox WHERE idx IS NULL ORDER BY pseq").pluck().all();
+        this.#db.prepare("DELETE FROM outbox WHERE idx IS NULL").run();
+        // Those that are answered keep their numbers: a new life's begin above them, and are told to auditd as its first.
+        this.#setMeta("boot", randomUUID());
+        this.#setMeta("first-pseq", String(Number(this.#meta("pseq") ?? 0) + 1));
+        for (const event of rows) {
+          const {
+            v: _v,
+            id: _id,
+            t: _t,
+            boot: _boot,
+            pseq: _pseq,
+            schema_sha256: _schema,
+            ...draft
+          } = JSON.parse(event) as EventDraft & { [stamp in Stamp]: string };
+          this.write(draft);
+        }
+      })
+      .immediate();
+  }
+
+  get firstPseq(): number {
+    return Number(this.#meta("first-pseq") ?? 1);
+  }
+
+  #meta(name: string): string | undefined {
+    return this.#db.prepare<unknown[], string>("SELECT value FROM meta WHERE name = ?").pluck().get(name);
+  }
+
+  #setMeta(name: string, value: string): void {
+    this.#db
+      .prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+      .run(name, value);
+  }
+}

@@ -1,0 +1,10 @@
+/** What was asked is understood, and not granted. */
+export class VaultRefused extends Error {
+  override readonly name = "VaultRefused";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

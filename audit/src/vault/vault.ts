@@ -1,0 +1,162 @@
+/**
+ * Puts the vault together: what lies on the disk, the line to auditd, its own work in the background, and the operator's socket.
+ */
+import { createHmac } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { VaultConfig } from "@resontech/contracts/vault-config";
+import type { VaultControlRequest, VaultStatus } from "@resontech/contracts/vault-control";
+import type { Logger } from "pino";
+import { AuditUnavailable } from "../producer/producer.ts";
+import { ControlPort } from "./control/control-port.ts";
+import { type OpenedVault, openParts } from "./open-parts.ts";
+import type { VaultParts } from "./parts.ts";
+import { closeInterrupted } from "./privacy/close-interrupted.ts";
+import { Destruction } from "./privacy/destruction.ts";
+import { disclose } from "./privacy/disclose.ts";
+import { Erasures } from "./privacy/erasure.ts";
+import { refuse, setOrLiftHold } from "./privacy/holds.ts";
+import { Intake } from "./privacy/intake.ts";
+import { Retention } from "./privacy/retention.ts";
+import { AuditRecord } from "./record/audit-record.ts";
+import { Turns } from "./turns.ts";
+
+export class Vault implements AsyncDisposable {
+  readonly #parts: VaultParts;
+  readonly #opened: OpenedVault;
+  readonly #stop: AbortController;
+  readonly #erasures: Erasures;
+  readonly #retention: Retention;
+  #control: ControlPort | null = null;
+  #working: Promise<void> = Promise.resolve();
+  #fault: string | null = null;
+  #retainedOn = "";
+  #backUpAfterMs = 0;
+
+  private constructor(parts: VaultParts, opened: OpenedVault, stop: AbortController) {
+    this.#parts = parts;
+    this.#opened = opened;
+    this.#stop = stop;
+    const destruction = new Destruction(parts);
+    this.#erasures = new Erasures(parts, destruction);
+    this.#retention = new Retention(parts, destruction);
+  }
+
+  /** @throws ConfigError, DatabaseTooNew */
+  static async start(config: VaultConfig, log: Logger): Promise<Vault> {
+    await using stack = new AsyncDisposableStack();
+    const opened = stack.use(await openParts(config));
+    const stop = new AbortController();
+    const record = stack.use(new AuditRecord(opened.outbox, config.auditSocket, log));
+    const intake = new Intake(opened.keys, opened.store);
+    const vault = new Vault({ ...opened, config, record, intake, turns: new Turns(), log, signal: stop.signal }, opened, stop);
+    closeInterrupted(opened.acts);
+    vault.#control = await ControlPort.listen(
+      config.controlSocket,
+      (request, give) => vault.#answer(request, give),
+      (error) => log.error({ err: error }, "a request failed"),
+    );
+    vault.#working = vault.#work();
+    stack.move();
+    return vault;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#control?.[Symbol.asyncDispose]();
+    await this.#parts.record[Symbol.asyncDispose]();
+    await this.#working;
+    // What has the turn ends with the line to auditd.
+    await this.#parts.turns.run(async () => {});
+    this.#opened[Symbol.dispose]();
+  }
+
+  #status(): VaultStatus {
+    const { acts, store, keys, epochs } = this.#parts;
+    const living = epochs.living;
+    const lastMs = Math.max(0, ...living.map(({ endsAt }) => endsAt));
+    return {
+      connected: this.#parts.record.isConnected,
+      ...store.counts,
+      ...{ keys: keys.count, holds: acts.holdCount, epochs: living.length },
+      lastEpochEndsAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
+      ...{ underWay: acts.underWay().length, fault: this.#fault },
+    };
+  }
+
+  async #answer(request: VaultControlRequest, give: (line: object) => Promise<void>): Promise<object> {
+    switch (request.verb) {
+      case "status":
+        return this.#status();
+      case "token":
+        return { token: await this.#token(request.field, request.value) };
+      case "erase":
+        return this.#erasures.erase(request);
+      case "hold":
+        return setOrLiftHold(this.#parts, request);
+      case "refuse":
+        return refuse(this.#parts, request);
+      case "disclose":
+        return disclose(this.#parts, request, give);
+    }
+  }
+
+  async #token(field: string, value: string): Promise<string> {
+    return createHmac("sha256", await this.#parts.keys.tokenKey())
+      .update(`${field}\0`)
+      .update(value, "utf8")
+      .digest("hex");
+  }
+
+  async #work(): Promise<void> {
+    const { config, log } = this.#parts;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const faults: Error[] = [];
+      // Each by itself: epoch keys end on their day whether or not auditd is there.
+      for (const duty of [() => this.#keepEpochs(), () => this.#drain(), () => this.#goOn(), () => this.#retain()])
+        await duty().catch((error: unknown) =>
+          faults.push(error instanceof Error ? error : new Error("no error", { cause: error })),
+        );
+      if (signal.aborted) return;
+      const [fault] = faults.filter((error) => !(error instanceof AuditUnavailable));
+      const text = fault === undefined ? null : `${fault.name}: ${fault.message}`;
+      if (text !== null && text !== this.#fault) log.error({ err: fault }, "the vault's own work fails");
+      this.#fault = text;
+      await pause(config.pollMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #keepEpochs(): Promise<void> {
+    const { epochs, turns, config } = this.#parts;
+    return turns.run(async () => {
+      const nowMs = Date.now();
+      await epochs.endOverdue(nowMs);
+      if (nowMs < this.#backUpAfterMs) return;
+      await epochs.backUp(nowMs);
+      this.#backUpAfterMs = nowMs + config.backupMs;
+    });
+  }
+
+  #drain(): Promise<void> {
+    const { intake, record, turns, signal } = this.#parts;
+    return turns.run(async () => intake.drain(record.connection, signal));
+  }
+
+  /** What an earlier life, or one that auditd left alone, has not brought to its end. */
+  async #goOn(): Promise<void> {
+    const { acts } = this.#parts;
+    for (const { op, kind, state } of acts.underWay()) {
+      if (state === "asked") continue;
+      if (kind === "erasure") await this.#erasures.goOn(op);
+      if (kind === "retention") await this.#retention.goOn(op);
+    }
+  }
+
+  async #retain(): Promise<void> {
+    const nowMs = Date.now();
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    if (day === this.#retainedOn) return;
+    await this.#retention.enforce(nowMs);
+    this.#retainedOn = day;
+  }
+}

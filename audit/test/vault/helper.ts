@@ -1,0 +1,158 @@
+/** A real vault as its own process, beside a real auditd on the same folder. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import type { VaultConfig } from "@resontech/contracts/vault-config";
+import type { VaultStatus } from "@resontech/contracts/vault-control";
+import type { Test } from "tap";
+import { type AuditProducer, committer, connectProducer } from "../../src/producer/producer.ts";
+import { until } from "../audit-out/helper.ts";
+import { AuditdFixture, temporaryFolder } from "../helper.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/vault/main.ts");
+
+export class VaultFixture {
+  readonly root: string;
+  readonly config: VaultConfig;
+  readonly configFile: string;
+  #child: ChildProcess | null = null;
+  #output = "";
+
+  constructor(root: string, changes: Partial<VaultConfig> = {}) {
+    this.root = root;
+    for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run"])
+      mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
+    chmodSync(join(root, "vault-run"), 0o750);
+    this.config = {
+      dataDir: join(root, "sealed"),
+      keysDir: join(root, "vault-keys"),
+      keyFile: join(root, "vault.key"),
+      epochsDir: join(root, "epochs"),
+      backupsDir: join(root, "backups"),
+      auditSocket: join(root, "run", "vault.sock"),
+      controlSocket: join(root, "vault-run", "sock"),
+      retention: { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 },
+      pollMs: 50,
+      backupMs: 3_600_000,
+      epochMs: 604_800_000,
+      epochLifeMs: 2_592_000_000,
+      logLevel: "info",
+      ...changes,
+    };
+    this.configFile = join(root, "vault.json");
+    this.writeConfig();
+  }
+
+  writeConfig(): void {
+    writeFileSync(this.configFile, JSON.stringify(this.config));
+  }
+
+  /** Resolves when it listens; rejects with its output when it ends before. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = child;
+    this.#output = "";
+    const listening = Promise.withResolvers<void>();
+    const take = (chunk: Buffer): void => {
+      this.#output += chunk.toString("utf8");
+      if (this.#output.includes('"msg":"listening"')) listening.resolve();
+    };
+    child.stdout.on("data", take);
+    child.stderr.on("data", take);
+    child.on("close", (code) => listening.reject(new Error(`vault ended with ${code}: ${this.#output}`)));
+    await listening.promise;
+  }
+
+  /** `vault restore COPY`. */
+  restore(copy: string): { status: number | null; stdout: string; stderr: string } {
+    return spawnSync(process.execPath, [MAIN, "restore", copy, "--config", this.configFile], { encoding: "utf8" });
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Asks on the operator's socket. @returns every line of the answer */
+  async askAll(request: object): Promise<Record<string, unknown>[]> {
+    const socket = connect(this.config.controlSocket);
+    socket.end(`${JSON.stringify(request)}\n`);
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    return text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  async ask(request: object): Promise<Record<string, unknown>> {
+    return (await this.askAll(request)).at(-1) ?? {};
+  }
+
+  async status(): Promise<VaultStatus> {
+    return (await this.ask({ verb: "status" })) as unknown as VaultStatus;
+  }
+}
+
+export const erase = (subject: string) => ({
+  ...{ verb: "erase", subject, request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo" },
+  approvers: ["usr-a", "usr-b"],
+});
+
+/** auditd that knows the vault, not started. */
+export function auditdFor(root: string): AuditdFixture {
+  const names = ["coordinator-gate", "vault"];
+  const producers = names.map((name) => ({ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null }));
+  return new AuditdFixture(root, { producers, learnMs: 0 });
+}
+
+export async function startedBoth(t: Test, changes: Partial<VaultConfig> = {}): Promise<[AuditdFixture, VaultFixture]> {
+  const root = temporaryFolder(t);
+  const auditd = auditdFor(root);
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  const vault = new VaultFixture(root, changes);
+  t.teardown(() => vault.stop("SIGKILL"));
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  return [auditd, vault];
+}
+
+export function gateOf(auditd: AuditdFixture): Promise<AuditProducer> {
+  return connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });
+}
+
+export type Said = { index: number; subject: string; salt: string; value: string };
+
+/** One entry with one personal value. */
+export async function say(gate: AuditProducer, subject: string, value: string): Promise<Said> {
+  const commit = committer();
+  const addr = commit("src.addr", value);
+  const { index } = await gate.fact(
+    {
+      ...{ type: "key.list", op: crypto.randomUUID(), src: { addr } },
+      ...(subject === "anonymous"
+        ? { actor: { sub: "anonymous", kind: "anonymous" }, object: { kind: "user", id: "anonymous" } }
+        : { actor: { sub: subject, kind: "user" }, object: { kind: "user", id: subject } }),
+    },
+    commit.disclosures,
+  );
+  return { index, subject, salt: commit.disclosures[0]!.salt, value };
+}
+
+/** Files below `folder` that hold these bytes. */
+export function filesHolding(folder: string, bytes: string | Buffer): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path).includes(bytes));
+}

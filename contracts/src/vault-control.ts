@@ -1,0 +1,98 @@
+/** What the operator asks the vault on its control socket: one JSON line asked, one answered; a disclosure answers with a line for each value. */
+import { type Static, Type } from "typebox";
+import { Code, Instant, PlainId } from "./audit-event.ts";
+
+const closed = { additionalProperties: false } as const;
+const Two = Type.Tuple([PlainId, PlainId]);
+/** `<appliance>.audit.<customer>/<YYYY>[-n]` */
+const Origin = Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 });
+
+export const EraseRequest = Type.Object(
+  {
+    verb: Type.Literal("erase"),
+    /** The person's pseudonym in the log. */
+    subject: PlainId,
+    /** Name of the request in the operator's own files. */
+    request: PlainId,
+    legalBasis: Code,
+    requester: PlainId,
+    /** Two people, neither of them the requester. */
+    approvers: Two,
+  },
+  closed,
+);
+export type EraseRequest = Static<typeof EraseRequest>;
+
+export const HoldRequest = Type.Object(
+  { verb: Type.Literal("hold"), subject: PlainId, hold: PlainId, lift: Type.Boolean(), requester: PlainId, approver: PlainId },
+  closed,
+);
+export type HoldRequest = Static<typeof HoldRequest>;
+
+export const RefuseRequest = Type.Object(
+  { verb: Type.Literal("refuse"), subject: PlainId, request: PlainId, legalBasis: Code, until: Instant, requester: PlainId },
+  closed,
+);
+export type RefuseRequest = Static<typeof RefuseRequest>;
+
+export const DiscloseRequest = Type.Object(
+  {
+    verb: Type.Literal("disclose"),
+    /** The shard that is exported. */
+    origin: Origin,
+    subjects: Type.Array(PlainId, { minItems: 1, maxItems: 1_000, uniqueItems: true }),
+    receiver: PlainId,
+    requester: PlainId,
+    approvers: Two,
+  },
+  closed,
+);
+export type DiscloseRequest = Static<typeof DiscloseRequest>;
+
+export const VaultControlRequest = Type.Union([
+  Type.Object({ verb: Type.Literal("status") }, closed),
+  /** The token under which a search finds the entries that hold this value. */
+  Type.Object(
+    { verb: Type.Literal("token"), field: Type.String({ pattern: "^[a-z.-]{1,32}$" }), value: Type.String({ maxLength: 8_192 }) },
+    closed,
+  ),
+  EraseRequest,
+  HoldRequest,
+  RefuseRequest,
+  DiscloseRequest,
+]);
+export type VaultControlRequest = Static<typeof VaultControlRequest>;
+
+export type VaultStatus = {
+  connected: boolean;
+  sealed: number;
+  erased: number;
+  keys: number;
+  holds: number;
+  /** Living epoch keys, and the latest day on which one of them ends. */
+  epochs: number;
+  lastEpochEndsAt: string | null;
+  /** Acts on record that are not at their end. */
+  underWay: number;
+  /** Why the last turn of its own work failed; null when it did not. */
+  fault: string | null;
+};
+
+/** `erased` is given by shard. `confirmed`: its own files were searched for what was destroyed, and nothing was found. */
+export type EraseReply = {
+  op: string;
+  erased: { origin: string; count: number }[];
+  finalAfter: string;
+  handedOut: number;
+  confirmed: boolean;
+};
+
+/** One commitment of a shard, in order of index and field: opened, or erased by the entry that is named. */
+export type DisclosureLine = { commitment: string; field: string; index: number } & (
+  | { salt: string; value: string }
+  | { erased: { index: number; origin: string } }
+);
+/** The last line of a disclosure. */
+export type DisclosureEnd = { end: { opened: number; erased: number } };
+
+export type VaultControlError = { error: { code: string; message: string } };
