@@ -5,6 +5,7 @@
  * fact looked for nothing.
  */
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { VaultRefused } from "../vault-refused.ts";
@@ -99,23 +100,37 @@ export class Destruction {
     await record.durableInTime(op, "fact");
   }
 
-  /** Salts, keys, wrapped keys and sealed values: random bytes, which stand nowhere else. */
+  /** Salts, keys, wrapped keys and sealed values: random bytes, which stand nowhere else. What can't be opened any more is destroyed all the same. */
   async #needlesOf(names: readonly KeyName[]): Promise<Needles> {
     const { keys, store } = this.#parts;
     const needles = new Needles();
     for (const name of names) {
-      const key = await keys.find(name);
-      if (key === null) continue;
-      for (const form of [Buffer.from(key), Buffer.from(key.toString("hex")), Buffer.from(key.toString("base64"))])
-        needles.add(form);
+      const key = await keys.find(name).catch(nullWhenUnsealable);
+      if (key !== null)
+        for (const form of [Buffer.from(key), Buffer.from(key.toString("hex")), Buffer.from(key.toString("base64"))])
+          needles.add(form);
       for (const { commitment, sealed } of store.ofSubjectMonth(name)) {
-        const { salt } = unsealValue(key, commitment, sealed);
+        needles.add(Buffer.from(sealed.subarray(0, SEALED_PREFIX_BYTES)));
+        const salt = key === null ? null : saltOf(key, commitment, sealed);
+        if (salt === null) continue;
         needles.add(Buffer.from(salt, "hex"));
         needles.add(Buffer.from(salt));
-        needles.add(Buffer.from(sealed.subarray(0, SEALED_PREFIX_BYTES)));
       }
     }
     for (const wrapped of keys.wrappedOf(names)) needles.add(wrapped);
     return needles;
   }
+}
+
+function saltOf(key: Uint8Array, commitment: Uint8Array, sealed: Uint8Array): string | null {
+  try {
+    return unsealValue(key, commitment, sealed).salt;
+  } catch (error) {
+    return nullWhenUnsealable(error);
+  }
+}
+
+function nullWhenUnsealable(error: unknown): null {
+  if (error instanceof UnsealError) return null;
+  throw error;
 }

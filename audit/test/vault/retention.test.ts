@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import t from "tap";
+import { firstKeptMonth, overdue } from "../../src/vault/decisions/retention.ts";
+import { until } from "../audit-out/helper.ts";
+import { readLeaves } from "../helper.ts";
+import { gateOf, say, startedBoth } from "./helper.ts";
+
+t.test("a month is kept until all of it is older than its class allows", async (t) => {
+  t.equal(firstKeptMonth(Date.UTC(2026, 10, 30, 23, 59), 24), "2024-11");
+  t.equal(firstKeptMonth(Date.UTC(2026, 11, 1), 24), "2024-12");
+  t.equal(firstKeptMonth(Date.UTC(2026, 0, 31), 1), "2025-12");
+  const all = ["usr-1", "usr-2", "anonymous"].flatMap((subject) => ["2024-11", "2024-12"].map((month) => ({ subject, month })));
+  t.same(overdue("disclosures", "2024-12", all, new Set(["usr-2"])), [{ subject: "usr-1", month: "2024-11" }]);
+  t.same(overdue("anonymous", "2024-12", all, new Set()), [{ subject: "anonymous", month: "2024-11" }]);
+});
+
+t.test("what is too old is ended on record, what a legal hold covers stays", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  for (const subject of ["usr-1", "usr-1", "usr-held", "anonymous"]) await say(gate, subject, "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 4);
+  const hold = { verb: "hold", subject: "usr-held", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  await vault.stop();
+  // As if they had been logged three years ago: keys are looked for by the month that is written beside the rows.
+  for (const [file, table] of [
+    ["sealed/sealed.sqlite", "commitments"],
+    ["vault-keys/keys.sqlite", "keys"],
+  ] as const) {
+    const db = new Database(join(auditd.root, file));
+    db.prepare(`UPDATE ${table} SET month = '2023-11'`).run();
+    db.close();
+  }
+  await vault.start();
+  t.match(await vault.status(), { sealed: 4 });
+  // The old keys were wrapped for another month, and can't be opened: what is destroyed need not be.
+  await until(async () => {
+    const { erased, underWay, fault } = await vault.status();
+    return (erased === 3 && underWay === 0) || fault !== null;
+  });
+  t.match(await vault.status(), { erased: 3, sealed: 1, keys: 1, fault: null, underWay: 0 });
+  await until(async () => (await readLeaves(auditd.logDir)).filter(({ type }) => type === "privacy.retention").length === 4);
+  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "privacy.retention");
+  t.same(
+    leaves.map(({ phase }) => phase),
+    ["requested", "completed", "requested", "completed"],
+  );
+  t.match(leaves[1]!.detail, {
+    before: firstKeptMonth(Date.now(), 24) + "-01T00:00:00.000Z",
+    erased: [{ commitments_count: 2 }],
+  });
+  t.match(leaves[3]!.detail, { erased: [{ commitments_count: 1 }] });
+});
