@@ -105,6 +105,11 @@ export class AuditdProcess {
     await closed;
   }
 
+  /** One that does not end it. */
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name);
+  }
+
   /** Waits until it has ended of itself. */
   async ended(): Promise<void> {
     if (this.isRunning) await once(this.#child!, "exit");

@@ -1,0 +1,125 @@
+/**
+ * One verdict everywhere: the shipped verifier under official Node builds of four majors and as a page in chromium says the same of the same exports,
+ * honest and altered. The one difference that is allowed: a runtime without ML-DSA-44 says NOT CHECKED of what needs it. Fetches the builds once.
+ *
+ * `npm run prove -- audit-versions [SEED]`
+ */
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { exportLog } from "@resontech/audit/export";
+import { StepCache } from "../airgap/src/cache/step-cache.ts";
+import { buildApps } from "../airgap/src/release/app-bundles.ts";
+import { temporaryRoot } from "./audit/auditd-instance.ts";
+import { HonestLog } from "./audit/honest/honest-log.ts";
+import { openVerifierPage } from "./audit/versions/by-page.ts";
+import { type Case, makeCases } from "./audit/versions/cases.ts";
+import { nodeBuilds } from "./audit/versions/node-builds.ts";
+import { seededRandom } from "./measure/seeded-random.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const CACHE = join(import.meta.dirname, "../.cache");
+/** Of Node's majors; an older one may, where its OpenSSL does. */
+const FIRST_WITH_ML_DSA = 24;
+const LARGE_LOG = 30_000;
+const WRITTEN_AT_ONCE = 1_000;
+
+type Report = Record<string, unknown> & { exitCode: number; verdicts: Record<string, { verdict: string; reason: string }> };
+type Runtime = { name: string /** Whether it must know ML-DSA-44. */; mustKnow: boolean; judge: (one: Case) => Promise<Judged> };
+type Judged = { report: Report | null; entriesPerSecond: number };
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const seed = Number(args[0] ?? 1);
+  const root = temporaryRoot();
+  const builds = nodeBuilds(join(CACHE, "node-builds"));
+  const app = join(await buildApps(new StepCache(join(CACHE, "airgap"))), "app");
+  const page = await openVerifierPage(join(app, "sov-verify.html"));
+  try {
+    const cases = await makeCases(root, seededRandom(seed));
+    const large = await largeLog(root, seededRandom(seed));
+    const runtimes: Runtime[] = builds.map(({ version, path }) => byNode(version, path, join(app, "sov-verify.mjs")));
+    runtimes.push({
+      name: `page in chromium ${page.version}`,
+      mustKnow: true,
+      judge: async (one) => (await page.judge(one)) as Judged,
+    });
+    // The product's own Node is what the others are compared with.
+    const reference = runtimes.find(({ name }) => name.startsWith("Node 26"))!;
+    const expected = new Map<Case, Report | null>();
+    for (const one of cases) expected.set(one, (await reference.judge(one)).report);
+    const rows: Record<string, unknown> = {};
+    const different: string[] = [];
+    for (const runtime of runtimes) {
+      let same = 0;
+      let notChecked = 0;
+      for (const one of cases) {
+        const { report } = await runtime.judge(one);
+        const verdict = compare(report, expected.get(one)!, runtime.mustKnow);
+        if (verdict === "same") same += 1;
+        else if (verdict === "not checked") notChecked += 1;
+        else different.push(`${runtime.name}, ${one.name}: ${verdict}`);
+      }
+      const { entriesPerSecond } = await runtime.judge(large);
+      rows[runtime.name] = { same, not_checked: notChecked, entries_per_s: entriesPerSecond };
+      progress(`${runtime.name}: ${JSON.stringify(rows[runtime.name])}`);
+    }
+    for (const line of different) progress(`DIFFERENT ${line}`);
+    const exits = [...expected.values()].map((report) => report?.exitCode ?? "refused");
+    const byExitCode: Record<string, number> = {};
+    for (const code of exits) byExitCode[code] = (byExitCode[code] ?? 0) + 1;
+    return {
+      ok: different.length === 0 && Object.keys(byExitCode).length > 3,
+      figures: { seed, cases: cases.length, by_exit_code: byExitCode, runtimes: rows, large_log: LARGE_LOG, different },
+    };
+  } finally {
+    await page.end();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function byNode(version: string, path: string, verifier: string): Runtime {
+  return {
+    name: `Node ${version}`,
+    mustKnow: Number(version.split(".")[0]) >= FIRST_WITH_ML_DSA,
+    judge: async ({ file, policy, known }) => {
+      const from = performance.now();
+      const given = [...(policy === null ? [] : ["--policy", policy]), ...(known === null ? [] : ["--known", known])];
+      const { stdout } = spawnSync(path, [verifier, file, ...given, "--json"], { encoding: "utf8", maxBuffer: 1 << 28 });
+      const seconds = (performance.now() - from) / 1_000;
+      const report = stdout === "" ? null : (JSON.parse(stdout) as Report);
+      return { report, entriesPerSecond: Math.round(Number(report?.["entriesRead"] ?? 0) / seconds) };
+    },
+  };
+}
+
+/** The whole report must be the same; without ML-DSA what was judged of it may be NOT CHECKED, and nothing may be better than it was. */
+function compare(report: Report | null, expected: Report | null, mustKnow: boolean): string {
+  if (isDeepStrictEqual(report, expected)) return "same";
+  if (report === null || expected === null) return "one of them says nothing";
+  const differing = Object.keys(expected.verdicts).filter(
+    (name) => !isDeepStrictEqual(report.verdicts[name], expected.verdicts[name]),
+  );
+  const isAllowed = differing.every((name) => {
+    const { verdict, reason } = report.verdicts[name]!;
+    return !mustKnow && verdict === "NOT CHECKED" && reason.includes("ML-DSA-44");
+  });
+  const rest = ({ verdicts: _verdicts, exitCode: _exitCode, ...others }: Report): object => others;
+  if (isAllowed && differing.length > 0 && isDeepStrictEqual(rest(report), rest(expected))) return "not checked";
+  return differing
+    .map((name) => `${name}: ${JSON.stringify(report.verdicts[name])} and ${JSON.stringify(expected.verdicts[name])}`)
+    .join("; ");
+}
+
+async function largeLog(root: string, random: () => number): Promise<Case> {
+  const log = await HonestLog.begin(join(root, "large"), random, false);
+  try {
+    for (let left = LARGE_LOG; left > 0; left -= WRITTEN_AT_ONCE) await log.write(WRITTEN_AT_ONCE);
+    await log.end(false);
+    const file = join(root, "large.tar");
+    await exportLog({ logDir: log.logDir(log.slug), file });
+    return { name: "large", file, policy: log.policyFile, known: null };
+  } finally {
+    await log.kill();
+  }
+}
