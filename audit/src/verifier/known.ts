@@ -1,5 +1,5 @@
 /** APPEND-ONLY: every checkpoint that is known, by the auditor or from the export itself, is the head of a beginning of this very tree. */
-import { base64, equal, fromBase64, hex, textOf } from "./bytes.ts";
+import { base64, equal, fromBase64, hex, textOf, utf8 } from "./bytes.ts";
 import { parseCheckpoint, parseHead, Refused } from "./note.ts";
 import type { VerifierTree } from "./tree.ts";
 import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
@@ -7,6 +7,10 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 export type KnownHead = { origin: string; size: number; root: Uint8Array };
 
 const MAX_KNOWN_BYTES = 67_108_864;
+/** With all that a report may list. */
+const MAX_REPORT_BYTES = 16_777_216;
+/** Origin, size or root; signatures are passed over unread. */
+const MAX_LINE_BYTES = 512;
 const MAX_KNOWN = 100_000;
 
 /**
@@ -15,18 +19,47 @@ const MAX_KNOWN = 100_000;
  * @throws {@link Refused}
  */
 export function parseKnown(bytes: Uint8Array): KnownHead[] {
-  const text = bytes.length > MAX_KNOWN_BYTES ? null : textOf(bytes);
-  if (text === null) throw new Refused("the known checkpoints are no text, or too long");
-  if (text.trimStart().startsWith("{")) return [headOfReport(text)];
-  const lines = text.split(/\r?\n/).filter((line) => line !== "" && !line.startsWith("— ") && !line.startsWith("#"));
+  if (bytes.length > MAX_KNOWN_BYTES) throw new Refused("the known checkpoints are too long");
+  if (bytes.find((byte) => !WHITE_SPACE.has(byte)) === OPENING_BRACE) return [headOfReport(bytes)];
   const heads: KnownHead[] = [];
-  for (let at = 0; at < lines.length; at += 3)
-    heads.push(parseHead(`${lines.slice(at, at + 3).join("\n")}\n`, "a known checkpoint"));
-  if (heads.length > MAX_KNOWN) throw new Refused("there are too many known checkpoints");
+  let lines: string[] = [];
+  for (const line of linesOf(bytes)) {
+    if (line.length === 0 || line[0] === HASH || startsWith(line, SIGNATURE_START)) continue;
+    const text = line.length > MAX_LINE_BYTES ? null : textOf(line);
+    if (text === null) throw new Refused("the known checkpoints are no text, or have a line that is too long");
+    if (lines.push(text) < 3) continue;
+    heads.push(parseHead(`${lines.join("\n")}\n`, "a known checkpoint"));
+    lines = [];
+    if (heads.length > MAX_KNOWN) throw new Refused("there are too many known checkpoints");
+  }
+  if (lines.length > 0) throw new Refused("a known checkpoint has not exactly three lines");
   return heads;
 }
 
-function headOfReport(text: string): KnownHead {
+const OPENING_BRACE = 0x7b;
+const HASH = 0x23;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, LINE_FEED, CARRIAGE_RETURN]);
+const SIGNATURE_START = utf8("— ");
+
+/** Views of the bytes: years of checkpoints with their signatures never become one text. */
+function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.length; ) {
+    const found = bytes.indexOf(LINE_FEED, from);
+    const end = found === -1 ? bytes.length : found;
+    yield bytes.subarray(from, end > from && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
+    from = end + 1;
+  }
+}
+
+function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
+  return equal(bytes.subarray(0, start.length), start);
+}
+
+function headOfReport(bytes: Uint8Array): KnownHead {
+  const text = bytes.length > MAX_REPORT_BYTES ? null : textOf(bytes);
+  if (text === null) throw new Refused("the known report is no text, or too long");
   let report: unknown;
   try {
     report = JSON.parse(text);
@@ -57,6 +90,7 @@ export class KnownHeads {
   readonly #watched: Watched[] = [];
   readonly #others: KnownHead[] = [];
   #next = 0;
+  #isSorted = false;
 
   constructor(origin: string, size: number, auditors: readonly KnownHead[]) {
     this.#origin = origin;
@@ -64,27 +98,22 @@ export class KnownHeads {
     for (const head of auditors)
       if (head.origin === origin) this.#watched.push({ ...head, isAuditors: true, found: null });
       else this.#others.push(head);
-    this.#sort();
   }
 
   /** Heads that came with the export; before the first entry is read. */
   addOwn(head: KnownHead): void {
     if (head.origin === this.#origin) this.#watched.push({ ...head, isAuditors: false, found: null });
-    this.#sort();
   }
 
   /** The tree grew by one entry, or is still empty. */
   note(tree: VerifierTree): void {
+    if (!this.#isSorted) this.#watched.sort((a, b) => a.size - b.size);
+    this.#isSorted = true;
     let root: Uint8Array | null = null;
     for (; this.#next < this.#watched.length && this.#watched[this.#next]!.size === tree.size; this.#next++) {
       root ??= tree.root();
       this.#watched[this.#next]!.found = root;
     }
-  }
-
-  /** The root that the tree had at a size that is watched; null when it did not come so far. */
-  rootAt(size: number): Uint8Array | null {
-    return this.#watched.find((head) => head.size === size)?.found ?? null;
   }
 
   /** @param before the shard before this one, as the first entry names it */
@@ -111,9 +140,5 @@ export class KnownHeads {
     return pass(
       `${kept.length} known checkpoints are beginnings of this log; the largest has ${largest.size} entries, root ${base64(largest.root)}`,
     );
-  }
-
-  #sort(): void {
-    this.#watched.sort((a, b) => a.size - b.size);
   }
 }

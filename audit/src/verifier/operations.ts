@@ -3,7 +3,8 @@ import { ruleOf } from "./catalogue.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** More than any honest log has open at once; what is beyond is not judged. */
-const MAX_OPEN = 1_000_000;
+const MAX_OPEN = 200_000;
+const OVER_LIMIT = `over ${MAX_OPEN} operations are open at once`;
 
 type Open = { type: string; index: number; sinceMs: number };
 
@@ -14,6 +15,7 @@ export class Operations {
 
   fault({ op, type, phase, t_log, detail }: Leaf, index: number): string | null {
     if (type === "audit.op.carried") {
+      if (this.#open.size === MAX_OPEN) return OVER_LIMIT;
       this.#open.set(op, { type: String(detail?.["type"]), index, sinceMs: Date.parse(String(detail?.["logged_at"])) });
       return null;
     }
@@ -21,7 +23,7 @@ export class Operations {
     const opened = this.#open.get(op);
     if (phase === "requested") {
       if (opened !== undefined) return `the operation ${op} is requested twice`;
-      if (this.#open.size === MAX_OPEN) return `over ${MAX_OPEN} operations are open at once`;
+      if (this.#open.size === MAX_OPEN) return OVER_LIMIT;
       this.#open.set(op, { type, index, sinceMs: Date.parse(t_log) });
       return null;
     }

@@ -7,6 +7,8 @@ import type { Leaf } from "./leaf.ts";
 import type { Platform } from "./platform.ts";
 
 const AUDITD = "auditd";
+/** Above the nodes of any site; each has a place in memory. */
+const MAX_PRODUCERS = 10_000;
 
 type Life = {
   boot: string;
@@ -70,6 +72,7 @@ export class Sequences {
         return null;
       }
     }
+    if (known === undefined && this.#lives.size === MAX_PRODUCERS) return `over ${MAX_PRODUCERS} producers have begun`;
     this.#lives.set(prod, { boot, last: first - 1, mayJump: false });
     if (known === undefined) return null;
     if (known.boot === boot) return `GAP: ${prod} starts twice in one life`;

@@ -23,6 +23,8 @@ const HASH_BYTES = 32;
 const MAX_KEPT_CHECKPOINTS = 100_000;
 /** A sample's population is held by index; a narrower filter is asked for above it. */
 const MAX_POPULATION = 10_000_000;
+/** Releases that this one does not know may have types of their own; those beyond are not counted. */
+const MAX_TYPES = 1_000;
 
 export type Report = {
   verdicts: Verdicts;
@@ -37,7 +39,7 @@ export type Report = {
   /** auditd's time of the first and last entry. */
   from: string | null;
   to: string | null;
-  /** Entries by type, in order of the type's name. */
+  /** Entries by type, in order of the type's name; of at most a thousand types. */
   types: Record<string, number>;
   findings: Findings | null;
   /** Stretches without the policy's quorum of witnesses that are too long; null where none was asked for. */
@@ -78,6 +80,7 @@ class Verification {
   readonly #witnessed = new Witnessed();
   readonly #nonce: string | null;
   readonly #population: number[] = [];
+  #typeCount = 0;
   #known!: KnownHeads;
   #disclosures!: Disclosures;
   #before: { origin: string; size: number; root: string } | null = null;
@@ -212,7 +215,10 @@ class Verification {
   #note(leaf: Leaf, isForeign: boolean, index: number): boolean {
     const { report } = this;
     const { type, t_log } = leaf;
-    report.types[type] = (report.types[type] ?? 0) + 1;
+    if (Object.hasOwn(report.types, type) || this.#typeCount < MAX_TYPES) {
+      if (!Object.hasOwn(report.types, type)) this.#typeCount += 1;
+      report.types[type] = (report.types[type] ?? 0) + 1;
+    }
     if (isForeign) report.underOtherSchemas += 1;
     const goesBack = report.to !== null && t_log < report.to;
     report.from ??= t_log;

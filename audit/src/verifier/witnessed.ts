@@ -79,7 +79,7 @@ export class Witnessed {
         lapse.from,
         `no quorum of witnesses for ${minutes(lapse.activeMs)} of running time, entries ${lapse.from} to ${lapse.to - 1}`,
       );
-    const longestMs = Math.max(...this.#stretches().map(({ activeMs }) => activeMs));
+    const longestMs = this.#stretches().reduce((longest, { activeMs }) => Math.max(longest, activeMs), 0);
     const rest = size === newest.size ? "" : `; the last ${size - newest.size} entries are not countersigned yet`;
     return pass(
       `${newest.names.join(", ")} countersigned up to entry ${newest.size - 1}, at ${new Date(newest.timeS * 1_000).toISOString()}; longest stretch ${minutes(longestMs)}${rest}`,

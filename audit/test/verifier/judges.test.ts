@@ -6,10 +6,15 @@ import { KEY_TYPE, noteSigner } from "../../src/log/note-key.ts";
 import { tlogProof } from "../../src/log/tlog-proof.ts";
 import { erasureElsewhere } from "../../src/verifier/erasures.ts";
 import { verifyProof } from "../../src/verifier/event-proof.ts";
-import { parseKnown } from "../../src/verifier/known.ts";
+import { KnownHeads, parseKnown } from "../../src/verifier/known.ts";
+import { parseCheckpoint } from "../../src/verifier/note.ts";
 import type { Platform } from "../../src/verifier/platform.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { parsePolicy } from "../../src/verifier/policy.ts";
 import { draw, parseFilter } from "../../src/verifier/sample.ts";
+import { Timeline } from "../../src/verifier/timeline.ts";
+import { VerifierTree } from "../../src/verifier/tree.ts";
+import { Witnessed } from "../../src/verifier/witnessed.ts";
 import { MadeLog, ORIGIN } from "./made-log.ts";
 
 const MINUTE = 60_000;
@@ -292,4 +297,36 @@ t.test("lapses of the witness are told with entries and times", async (t) => {
     { from: 153, to: 169, fromTime: "2026-03-01T10:30:00.000Z", toTime: "2026-03-01T10:46:00.000Z", activeMs: 16 * MINUTE },
   ]);
   t.equal((await log.judge()).lapses, null, "nobody asked for a witness");
+});
+
+t.test("APPEND-ONLY: years of kept checkpoints are read line by line", async (t) => {
+  const note = `${ORIGIN}\r\n5\r\n${Buffer.alloc(32).toString("base64")}\r\n\r\n`;
+  const lines = `— ${ORIGIN} ${"A".repeat(4_000)}\n`;
+  t.equal(parseKnown(Buffer.from(`# of the daily sheets\n${`${note}${lines}`.repeat(3)}`)).length, 3);
+  t.equal(parseKnown(Buffer.from(note.trimEnd())).length, 1, "without its last line's end");
+  for (const [what, text] of [
+    ["two lines of three", `${ORIGIN}\n5\n`],
+    ["a line that is too long", `${ORIGIN.repeat(100)}\n5\n${Buffer.alloc(32).toString("base64")}\n`],
+    ["a report that is too long", `{"checkpoint":${" ".repeat(16_777_216)}null}`],
+    ["100,001 of them", note.repeat(100_001)],
+  ] as const)
+    t.throws(() => parseKnown(Buffer.from(text)), { name: "Refused" }, what);
+});
+
+t.test("a hundred thousand checkpoints in an export are judged in the time that their bytes take", async (t) => {
+  const heads = new KnownHeads(ORIGIN, 200_000, []);
+  const root = Buffer.alloc(32);
+  for (let size = 100_000; size > 0; size--) heads.addOwn({ origin: ORIGIN, size, root });
+  const startedAt = performance.now();
+  heads.note(new VerifierTree(nodePlatform.sha256));
+  t.ok(performance.now() - startedAt < 5_000);
+  const [log, witnessed, timeline] = [MadeLog.begun(), new Witnessed(), new Timeline()];
+  const policy = parsePolicy(log.policy("w1"), nodePlatform);
+  const seen = parseCheckpoint(Buffer.from(log.checkpoint(3, { witnessed: true })), "it");
+  const always = { ...nodePlatform, verify: async () => true };
+  for (let size = 1; size <= 100_000; size++) {
+    await witnessed.add({ ...seen, size, root }, policy, always);
+    witnessed.note(size, timeline, () => root);
+  }
+  t.match(witnessed.verdict(policy, 100_000, timeline), { verdict: "PASS" });
 });
