@@ -175,7 +175,8 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     nodeRelay: { producer: "coordinator-gate", rootCertFile: layout.rootCert },
     controlSocket: layout.run("audit", "control", "sock"),
     clockSyncedFile: "/run/systemd/timesync/synchronized",
-    learnMs: 5_000,
+    // A cold start of audit-out on a busy host; one that runs answers within a second.
+    learnMs: 15_000,
     unwitnessed: config.unwitnessed ?? "mark",
     segmentBytes: 16 * 1024 ** 2,
     ballastBytes: config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
