@@ -9,6 +9,7 @@ import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import { exportAudit, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
+import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
@@ -21,6 +22,7 @@ import {
   startParts,
   stopParts,
 } from "./commands/planned-stop.ts";
+import { collected, two } from "./commands/two-people.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
@@ -49,11 +51,6 @@ const program = new Command("appliance")
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
-const approversOf = ([one, other, ...rest]: string[]): [string, string] => {
-  if (one === undefined || other === undefined || rest.length > 0)
-    return program.error("--approver must be given exactly twice", { exitCode: 2 });
-  return [one, other];
-};
 const auditControl = (): string => openContext(root()).layout.run("audit", "control", "sock");
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -246,17 +243,17 @@ leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "audi
   .description(
     "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it",
   )
-  .option("--approver <id>", "one of the two, given twice", (one: string, all: string[]) => [...all, one], [])
+  .option("--approver <id>", "one of the two, given twice", collected, [])
   .action(async (options: { approver: string[] }) => {
-    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: approversOf(options.approver) }));
+    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: two(program, options.approver) }));
   });
 leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "auditd" })
   .description("let other witnesses countersign: the whole trust policy, the log's own lines as they are; two people must agree")
-  .option("--approver <id>", "one of the two, given twice", (one: string, all: string[]) => [...all, one], [])
+  .option("--approver <id>", "one of the two, given twice", collected, [])
   .action(async (file: string, options: { approver: string[] }) => {
     const context = openContext(root());
     const policy = readFileSync(file, "utf8");
-    await askAuditd(auditControl(), { verb: "set-policy", policy, approvers: approversOf(options.approver) });
+    await askAuditd(auditControl(), { verb: "set-policy", policy, approvers: two(program, options.approver) });
     print(publishAuditPolicy(context));
   });
 leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: "auditd" })
@@ -264,6 +261,8 @@ leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: 
     "vouch for the clock, so that the log may turn to the shard of the new year; for hosts without time synchronization",
   )
   .action(async () => print(await askAuditd(auditControl(), { verb: "clock-is-right" })));
+
+addPrivacyCommands(program, () => openContext(root()), print);
 
 leaves(program.command("ca").description("the appliance's own certificate authority").command("show"), {
   none: "the certificate is public",

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { PortRange } from "./port-range.ts";
+import { RetentionClasses } from "./vault-config.ts";
 
 const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
@@ -56,6 +57,8 @@ export const ApplianceConfig = Type.Object(
     bucketQuotaBytes: Type.Integer({ minimum: 0 }),
     /** What becomes of an action that awaits a witness in vain. @default mark, also where an older file does not have it */
     unwitnessed: Type.Optional(Type.Union([Type.Literal("mark"), Type.Literal("refuse")])),
+    /** How long what opens personal values is kept. @default the product's (policies/retention.json) */
+    retention: Type.Optional(RetentionClasses),
     /** @default open, also where an older file does not have it */
     outputExport: Type.Optional(OutputExport),
   },

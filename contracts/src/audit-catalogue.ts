@@ -481,6 +481,11 @@ export const EVENT_CATALOGUE = {
     Type.Object({ before: Instant, erased: Type.Optional(Erased), final_after: Type.Optional(Instant) }, closed),
     { maxOpenMs: HOUR },
   ),
+  "privacy.keys.restore": operation(
+    "process",
+    "Keys that open commitments were put back from a copy whose epoch lives; those that were destroyed on purpose stayed destroyed.",
+    Type.Object({ restored: Type.Optional(Count), kept: Type.Optional(Count), destroyed: Type.Optional(Count) }, closed),
+  ),
 
   // ── admin ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
   "admin.coordinator.start": fact(

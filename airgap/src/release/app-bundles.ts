@@ -15,6 +15,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
   "app/audit-out.mjs": { source: "audit/src/audit-out/main.ts", target: "node26" },
+  "app/vault.mjs": { source: "audit/src/vault/main.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
@@ -30,6 +31,7 @@ const VERIFIER_PAGE = "app/sov-verify.html";
 const COPIED: Readonly<Record<string, string>> = {
   "app/runners": "agent/runners",
   "app/policies/realm.json": "policies/realm.json",
+  "app/policies/retention.json": "policies/retention.json",
   "app/node_modules/better-sqlite3/package.json": "node_modules/better-sqlite3/package.json",
   "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",
   "app/node_modules/better-sqlite3/lib": "node_modules/better-sqlite3/lib",
@@ -71,7 +73,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
   const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
   for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 7 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 8 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     for (const [path, source] of Object.entries(COPIED))

@@ -14,6 +14,7 @@ t.test("every process is one file that needs only Node and the one native packag
     "s3-front",
     "auditd",
     "audit-out",
+    "vault",
     "witness",
     "agent",
     "appliance",

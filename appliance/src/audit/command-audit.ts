@@ -5,7 +5,7 @@ import type { Command } from "commander";
 export type CommandAudit =
   | { event: EventType }
   /** Logged by the part that is asked. */
-  | { event: EventType; loggedBy: "coordinator" | "auditd" }
+  | { event: EventType; loggedBy: "coordinator" | "auditd" | "vault" }
   | { none: string };
 
 const declared = new WeakMap<Command, CommandAudit>();

@@ -11,6 +11,7 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
@@ -21,6 +22,9 @@ import { imageReference, type PartContext } from "../parts/context.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
 import { renderNatsConfig } from "./nats-config.ts";
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
 /** NATS account that the coordinator and the admitted nodes share. */
 const NATS_ACCOUNT = "FLEET";
 const REGISTRY_SERVICE = "resontech-registry";
@@ -29,6 +33,9 @@ const REGISTRY_SERVICE = "resontech-registry";
 const TRIAL_BALLAST_BYTES = 64 * 1024 ** 2;
 /** At a customer: this part of the log's file system, within these bounds. */
 const BALLAST = { part: 0.05, minBytes: 2 * 1024 ** 3, maxBytes: 32 * 1024 ** 3 };
+
+/** Of the vault: what an ordinary backup may hold, and, apart from it, what none may. */
+const VAULT_FOLDERS = ["vault", "vault-keys", "vault-epochs", "vault-key-copies"] as const;
 
 export async function prepare(context: PartContext): Promise<void> {
   makeFolders(context);
@@ -62,6 +69,8 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   // The log's key is made by auditd alone: not even the supervisor sees it.
   ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
+  ensureFolder(layout.secrets("vault"), ownedBy(context, "vault"), 0o700);
+  for (const folder of VAULT_FOLDERS) ensureFolder(layout.data(folder), ownedBy(context, "vault"), 0o700);
   ensureFolder(layout.data("coordinator"), ownedBy(context, "coordinator"), 0o700);
   // Set-group-id: what auditd makes in it, its readers may read.
   ensureFolder(layout.data("audit"), { uid: uidOf(context.config, "auditd"), gid: uidOf(context.config, "auditOut") }, 0o2750);
@@ -120,6 +129,7 @@ function writeProcessConfigs(context: PartContext): void {
     writeOwned(layout.processConfig(name), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
   give("auditd", "auditd", auditdConfig(context));
   give("audit-out", "auditOut", auditOutConfig(context));
+  give("vault", "vault", vaultConfig(context));
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
@@ -202,6 +212,25 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
     witnessCaFile: receivers.witnessCaFile ?? null,
     pollMs: 250,
     retryMs: 1_000,
+    logLevel: "info",
+  };
+}
+
+function vaultConfig({ config, layout }: PartContext): VaultConfig {
+  const ofProduct = JSON.parse(readFileSync(layout.release("app", "policies", "retention.json"), "utf8")) as RetentionClasses;
+  return {
+    dataDir: layout.data("vault"),
+    keysDir: layout.data("vault-keys"),
+    keyFile: layout.secrets("vault", "key-encryption.key"),
+    epochsDir: layout.data("vault-epochs"),
+    backupsDir: layout.data("vault-key-copies"),
+    auditSocket: layout.run("audit", "vault", "sock"),
+    controlSocket: layout.run("vault", "sock"),
+    retention: config.retention ?? ofProduct,
+    pollMs: 1_000,
+    backupMs: 6 * HOUR_MS,
+    epochMs: 7 * DAY_MS,
+    epochLifeMs: 30 * DAY_MS,
     logLevel: "info",
   };
 }

@@ -1,4 +1,4 @@
-/** Our own processes: auditd, S3 front, coordinator, agent. */
+/** Our own processes: auditd, audit-out, vault, S3 front, coordinator, agent. */
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { ROOT } from "../config/owned-file.ts";
@@ -15,6 +15,7 @@ export const AUDIT_PRODUCERS = {
   "coordinator-record": { family: "coordinator", user: "coordinator" },
   "s3-front": { family: "s3-front", user: "s3Front" },
   "audit-out": { family: "audit-out", user: "auditOut" },
+  vault: { family: "vault", user: "vault" },
   appliance: { family: "appliance", user: "root", occasional: true },
 } as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
@@ -59,6 +60,23 @@ export function auditOutPart(context: PartContext): Part {
     prepare: async () =>
       makeSocketFolder(layout.run("audit", "search"), { uid: uidOf(config, "auditOut"), gid: uidOf(config, "coordinator") }),
     isHealthy: async () => await hangsUp(layout.run("audit", "search", "sock")),
+    oomScore: 0,
+  });
+}
+
+/** Takes over from auditd what opens commitments; nobody waits for it. Root alone asks it on its socket. */
+export function vaultPart(context: PartContext): Part {
+  const { config, layout, release } = context;
+  return processPart(context, {
+    name: "vault",
+    after: ["auditd"],
+    user: "vault",
+    program: layout.release("bin", "node"),
+    args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
+    port: null,
+    version: release.version,
+    prepare: async () => makeSocketFolder(layout.run("vault"), { uid: uidOf(config, "vault"), gid: ROOT.gid }),
+    isHealthy: async () => await hangsUp(layout.run("vault", "sock")),
     oomScore: 0,
   });
 }

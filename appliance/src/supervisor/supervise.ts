@@ -14,7 +14,7 @@ import { Layout, uidOf } from "../layout.ts";
 import type { PartContext } from "../parts/context.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
-import { agentPart, auditdPart, auditOutPart, coordinatorPart, s3FrontPart } from "../parts/own-processes.ts";
+import { agentPart, auditdPart, auditOutPart, coordinatorPart, s3FrontPart, vaultPart } from "../parts/own-processes.ts";
 import type { Part } from "../parts/part.ts";
 import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
@@ -51,6 +51,7 @@ export function partsOf(context: PartContext): Part[] {
       },
     },
     auditOutPart(context),
+    vaultPart(context),
     s3FrontPart(context),
     coordinatorPart(context),
   ];

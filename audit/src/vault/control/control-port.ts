@@ -71,6 +71,10 @@ function serve(socket: Socket, answer: Answer, onFault: (error: unknown) => void
   let isAsked = false;
   socket.setTimeout(ASK_TIMEOUT_MS, () => socket.destroy());
   socket.on("error", () => {});
+  // Who ends without a question asks whether anybody is there.
+  socket.on("end", () => {
+    if (!isAsked) socket.end();
+  });
   socket.on("data", (chunk: Buffer) => {
     if (isAsked) return;
     chunks.push(chunk);

@@ -1,0 +1,13 @@
+/** `--approver`, given twice. */
+import type { Command } from "commander";
+
+export function collected(one: string, all: string[]): string[] {
+  return [...all, one];
+}
+
+/** Ends the command as wrong usage unless exactly two are named. */
+export function two(command: Command, [one, other, ...rest]: readonly string[]): [string, string] {
+  if (one === undefined || other === undefined || rest.length > 0)
+    return command.error("--approver must be given exactly twice", { exitCode: 2 });
+  return [one, other];
+}
