@@ -24,7 +24,7 @@ t.test("an answer comes whole, a refusal with its code, a disclosure line by lin
   await t.rejects(refused, { name: "VaultRefusedError", code: "approvers_equal" });
   const origin = (await readFile(join(auditd.logDir, "checkpoint"), "utf8")).split("\n", 1)[0] ?? "";
   const lines: object[] = [];
-  const asked = { verb: "disclose", origin, subjects: ["usr-1"], receiver: "auditor-1" } as const;
+  const asked = { verb: "disclose" as const, origin, subjects: ["usr-1"], receiver: "auditor-1" };
   for await (const line of linesOfVault(controlSocket, { ...asked, requester: "usr-dpo", approvers: ["usr-a", "usr-b"] }))
     lines.push(line);
   t.match(lines, [{ index, salt, value: "10.1.2.3" }, { end: { opened: 1, erased: 0 } }]);
