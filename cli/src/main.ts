@@ -26,6 +26,7 @@ audit
   .option("--object <id>", "the id of what it was done to")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
+  .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.7")
   .option("--from <time>", "not before, UTC: 2026-01-31T00:00:00Z")
   .option("--to <time>", "before, UTC")
   .option("--oldest", "oldest first", false)

@@ -11,6 +11,7 @@ import {
   type EventPhase,
   Instant,
   type ObjectKind,
+  Origin,
   PlainId,
   ProducerName,
   Sha256Hex,
@@ -19,8 +20,6 @@ import { JOB_STATES, type JobState, MEMBER_STATES } from "./job-states.ts";
 
 const closed = { additionalProperties: false } as const;
 const NoDetail = Type.Object({}, closed);
-/** `<appliance>.audit.<customer>/<YYYY>[-n]` */
-const Origin = Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 });
 /** C2SP signed-note vkey; ML-DSA-44 keys have 1,752 characters of base64. */
 const VerifierKey = Type.String({ pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$" });
 const JobStateName = Type.Enum([...JOB_STATES]);

@@ -21,6 +21,11 @@ export const ProducerName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,62}$" });
 /** One life of a producer: a process start, or `g<generation>` of the coordinator's database for its record producer. */
 export const Boot = Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" });
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Of a log's shard: `<appliance>.audit.<customer>/<YYYY>[-n]`. */
+export const Origin = Type.String({
+  pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$",
+  maxLength: 255,
+});
 const Commitment = Sha256Hex;
 
 export const EVENT_PHASES = ["requested", "completed", "failed", "denied", "fact", "observed"] as const;

@@ -89,6 +89,8 @@ export const AuditOutConfig = Type.Object(
     auditSocket: SocketPath,
     /** Where searches are answered; its folder must exist: 0750, of the group that may ask. */
     searchSocket: SocketPath,
+    /** The vault's, which has tokens of values; null: entries are not found by a value. @default null */
+    tokensSocket: Type.Union([SocketPath, Type.Null()], { default: null }),
     /** PEM: who may have signed the certificates of witnesses at `https:` addresses; the policy names the witnesses. @default null */
     witnessCaFile: Type.Union([Path, Type.Null()], { default: null }),
     sinks: Type.Array(Sink, { maxItems: 16, default: [] }),

@@ -27,6 +27,11 @@ export const AuditEventsQuery = Type.Object(
     from: Type.Optional(Instant),
     /** Before. */
     to: Type.Optional(Instant),
+    /**
+     * A personal value that the entry holds as a commitment, `FIELD=VALUE`: `pii.username=anna`, `src.addr=10.0.0.7`, `object.id=bucket/key`.
+     * It is looked up by the vault, and written nowhere.
+     */
+    holds: Type.Optional(Type.String({ pattern: "^[a-z.-]{1,32}=", minLength: 3, maxLength: 1_024 })),
     order: Type.Enum(["newest", "oldest"], { default: "newest" }),
     limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
     /** Of the page before, with the very same filters. */

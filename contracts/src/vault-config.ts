@@ -37,6 +37,8 @@ export const VaultConfig = Type.Object(
     auditSocket: SocketPath,
     /** JSON lines of the operator; its folder must exist: 0750, of the group that may ask. */
     controlSocket: SocketPath,
+    /** audit-out asks here for tokens of values; its folder must exist: 0750, of audit-out's group. */
+    tokensSocket: SocketPath,
     retention: RetentionClasses,
     /** How often auditd is asked for what opens commitments. @default 1000 */
     pollMs: Type.Integer({ minimum: 10, maximum: 60_000, default: 1_000 }),

@@ -1,11 +1,9 @@
 /** What the operator asks the vault on its control socket: one JSON line asked, one answered; a disclosure answers with a line for each value. */
 import { type Static, Type } from "typebox";
-import { Code, Instant, PlainId } from "./audit-event.ts";
+import { Code, Instant, Origin, PlainId } from "./audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
 const Two = Type.Tuple([PlainId, PlainId]);
-/** `<appliance>.audit.<customer>/<YYYY>[-n]` */
-const Origin = Type.String({ pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$", maxLength: 255 });
 
 export const EraseRequest = Type.Object(
   {
@@ -51,11 +49,6 @@ export type DiscloseRequest = Static<typeof DiscloseRequest>;
 
 export const VaultControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
-  /** The token under which a search finds the entries that hold this value. */
-  Type.Object(
-    { verb: Type.Literal("token"), field: Type.String({ pattern: "^[a-z.-]{1,32}$" }), value: Type.String({ maxLength: 8_192 }) },
-    closed,
-  ),
   EraseRequest,
   HoldRequest,
   RefuseRequest,

@@ -27,12 +27,13 @@ export class VaultInstance {
   #child: ChildProcess | null = null;
 
   constructor(root: string, epochMs: number, epochLifeMs: number) {
-    for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run"])
+    for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run", "tokens-run"])
       mkdirSync(join(root, folder), { mode: 0o700 });
     this.config = {
       ...{ dataDir: join(root, "sealed"), keysDir: join(root, "vault-keys"), keyFile: join(root, "vault.key") },
       ...{ epochsDir: join(root, "epochs"), backupsDir: join(root, "backups") },
       ...{ auditSocket: join(root, "run/vault.sock"), controlSocket: join(root, "vault-run/sock") },
+      tokensSocket: join(root, "tokens-run/sock"),
       ...{ retention: RETENTION, pollMs: 50, backupMs: 200, epochMs, epochLifeMs, logLevel: "info" },
     };
     this.#configFile = join(root, "vault.json");

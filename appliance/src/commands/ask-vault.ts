@@ -1,7 +1,6 @@
 /** Asks the vault on its control socket: one JSON line asked, one answered, or one for each value that is disclosed. */
-import { createConnection } from "node:net";
-import { createInterface } from "node:readline";
 import type { VaultControlError, VaultControlRequest } from "@resontech/contracts/vault-control";
+import { askJsonLines } from "@resontech/daemon/ask-json-lines";
 
 /** An erasure searches every byte of the vault's files before it is confirmed. */
 const SILENCE_MS = 600_000;
@@ -19,22 +18,9 @@ export class VaultRefusedError extends Error {
 
 /** Line after line as the vault gives them; the vault waits for who takes them. @throws VaultRefusedError, or an error when nobody answers */
 export async function* linesOfVault(socketPath: string, request: VaultControlRequest): AsyncGenerator<object> {
-  const socket = createConnection(socketPath);
-  try {
-    socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error(`the vault said nothing for ${SILENCE_MS / 1000} s`)));
-    const failed = new Promise<never>((_, reject) => socket.once("error", reject));
-    failed.catch(() => {});
-    socket.end(`${JSON.stringify(request)}\n`);
-    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await Promise.race([lines.next(), failed]);
-      if (next.done === true) return;
-      const line = JSON.parse(next.value) as object | VaultControlError;
-      if ("error" in line) throw new VaultRefusedError(line.error);
-      yield line;
-    }
-  } finally {
-    socket.destroy();
+  for await (const line of askJsonLines(socketPath, request, SILENCE_MS)) {
+    if ("error" in line) throw new VaultRefusedError((line as VaultControlError).error);
+    yield line;
   }
 }
 

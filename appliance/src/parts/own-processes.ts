@@ -75,7 +75,11 @@ export function vaultPart(context: PartContext): Part {
     args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
     port: null,
     version: release.version,
-    prepare: async () => makeSocketFolder(layout.run("vault"), { uid: uidOf(config, "vault"), gid: ROOT.gid }),
+    prepare: async () => {
+      const uid = uidOf(config, "vault");
+      makeSocketFolder(layout.run("vault"), { uid, gid: ROOT.gid });
+      makeSocketFolder(layout.run("vault-tokens"), { uid, gid: uidOf(config, "auditOut") });
+    },
     isHealthy: async () => await hangsUp(layout.run("vault", "sock")),
     oomScore: 0,
   });

@@ -11,6 +11,7 @@ import { Indexer } from "./search/indexer.ts";
 import { listenOnSocket } from "./search/listen.ts";
 import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
+import { TokenFeed } from "./search/token-feed.ts";
 import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
@@ -48,7 +49,9 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
   }
   const worm = config.worm === null ? null : stack.use(await openWormCopy(config, config.worm, { follower, reporter, log }));
   const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status), worm: worm?.status ?? null });
-  const app = buildSearchApp({ index, indexer, follower, log, statusOfParts });
+  const { tokensSocket } = config;
+  const tokens = tokensSocket === null ? null : stack.use(new TokenFeed(tokensSocket, index, follower, log));
+  const app = buildSearchApp({ index, indexer, follower, tokens, log, statusOfParts });
   stack.defer(() => app.close());
   await listenOnSocket(app, config.searchSocket);
   // Last: a log that was never read may take minutes, and searches say meanwhile how far it is.

@@ -1,7 +1,7 @@
 /** Puts keys back from a copy, while its epoch lives: those that were destroyed on purpose stay destroyed. */
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import { ConfigError } from "./config.ts";
-import { isAnswered } from "./control/control-port.ts";
+import { isAnswered } from "./control/line-port.ts";
 import { type DestroyingAct, mayRestore } from "./decisions/may-restore.ts";
 import { readEpochKey } from "./epochs/epoch-file.ts";
 import { readBackup, readHead } from "./epochs/key-backup.ts";

@@ -1,13 +1,14 @@
 /**
  * Puts the vault together: what lies on the disk, the line to auditd, its own work in the background, and the operator's socket.
  */
-import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import type { VaultControlRequest, VaultStatus } from "@resontech/contracts/vault-control";
+import { VaultControlRequest, type VaultStatus } from "@resontech/contracts/vault-control";
+import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
+import { Compile } from "typebox/compile";
 import { AuditUnavailable } from "../producer/producer.ts";
-import { ControlPort } from "./control/control-port.ts";
+import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";
 import { closeInterrupted } from "./privacy/close-interrupted.ts";
@@ -18,7 +19,11 @@ import { refuse, setOrLiftHold } from "./privacy/holds.ts";
 import { Intake } from "./privacy/intake.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
+import { ValueTokens } from "./tokens/value-tokens.ts";
 import { Turns } from "./turns.ts";
+
+const controlRequest = Compile(VaultControlRequest);
+const tokensRequest = Compile(VaultTokensRequest);
 
 export class Vault implements AsyncDisposable {
   readonly #parts: VaultParts;
@@ -26,7 +31,7 @@ export class Vault implements AsyncDisposable {
   readonly #stop: AbortController;
   readonly #erasures: Erasures;
   readonly #retention: Retention;
-  #control: ControlPort | null = null;
+  #ports: LinePort[] = [];
   #working: Promise<void> = Promise.resolve();
   #fault: string | null = null;
   #retainedOn = "";
@@ -50,11 +55,7 @@ export class Vault implements AsyncDisposable {
     const intake = new Intake(opened.keys, opened.store);
     const vault = new Vault({ ...opened, config, record, intake, turns: new Turns(), log, signal: stop.signal }, opened, stop);
     closeInterrupted(opened.acts);
-    vault.#control = await ControlPort.listen(
-      config.controlSocket,
-      (request, give) => vault.#answer(request, give),
-      (error) => log.error({ err: error }, "a request failed"),
-    );
+    await vault.#listen();
     vault.#working = vault.#work();
     stack.move();
     return vault;
@@ -62,12 +63,32 @@ export class Vault implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await this.#control?.[Symbol.asyncDispose]();
+    for (const port of this.#ports) await port[Symbol.asyncDispose]();
     await this.#parts.record[Symbol.asyncDispose]();
     await this.#working;
     // What has the turn ends with the line to auditd.
     await this.#parts.turns.run(async () => {});
     this.#opened[Symbol.dispose]();
+  }
+
+  async #listen(): Promise<void> {
+    const { config, log } = this.#parts;
+    const tokens = new ValueTokens(this.#parts);
+    const onFault = (error: unknown): void => log.error({ err: error }, "a request failed");
+    this.#ports.push(
+      await LinePort.listen<VaultControlRequest>({
+        path: config.controlSocket,
+        isRequest: (value) => controlRequest.Check(value),
+        answer: (request, give) => this.#answer(request, give),
+        onFault,
+      }),
+      await LinePort.listen<VaultTokensRequest>({
+        path: config.tokensSocket,
+        isRequest: (value) => tokensRequest.Check(value),
+        answer: (request, give) => tokens.answer(request, give),
+        onFault,
+      }),
+    );
   }
 
   #status(): VaultStatus {
@@ -87,8 +108,6 @@ export class Vault implements AsyncDisposable {
     switch (request.verb) {
       case "status":
         return this.#status();
-      case "token":
-        return { token: await this.#token(request.field, request.value) };
       case "erase":
         return this.#erasures.erase(request);
       case "hold":
@@ -98,13 +117,6 @@ export class Vault implements AsyncDisposable {
       case "disclose":
         return disclose(this.#parts, request, give);
     }
-  }
-
-  async #token(field: string, value: string): Promise<string> {
-    return createHmac("sha256", await this.#parts.keys.tokenKey())
-      .update(`${field}\0`)
-      .update(value, "utf8")
-      .digest("hex");
   }
 
   async #work(): Promise<void> {

@@ -35,6 +35,7 @@ class Search {
       index: this.index,
       indexer: this.indexer,
       follower: this.follower,
+      tokens: null,
       log: silent,
       statusOfParts: () => ({}),
     });

@@ -22,9 +22,9 @@ export class VaultFixture {
 
   constructor(root: string, changes: Partial<VaultConfig> = {}) {
     this.root = root;
-    for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run"])
+    for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run", "tokens-run"])
       mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
-    chmodSync(join(root, "vault-run"), 0o750);
+    for (const folder of ["vault-run", "tokens-run"]) chmodSync(join(root, folder), 0o750);
     this.config = {
       dataDir: join(root, "sealed"),
       keysDir: join(root, "vault-keys"),
@@ -33,6 +33,7 @@ export class VaultFixture {
       backupsDir: join(root, "backups"),
       auditSocket: join(root, "run", "vault.sock"),
       controlSocket: join(root, "vault-run", "sock"),
+      tokensSocket: join(root, "tokens-run", "sock"),
       retention: { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 },
       pollMs: 50,
       backupMs: 3_600_000,

@@ -12,6 +12,7 @@ export type SearchOptions = {
   actor?: string;
   kind?: string;
   object?: string;
+  holds?: string;
   from?: string;
   to?: string;
   oldest: boolean;

@@ -12,6 +12,8 @@ export type EventFilter = {
   object?: string;
   /** Only entries in which this subject acted, or was acted for: the bound that a caller sets for somebody who may see no others. */
   sub?: string;
+  /** Of a value that the entry holds; hex. It leads every search that it is part of. */
+  token?: string;
   /** Milliseconds since 1970, auditd's clock: not before. */
   fromMs?: number;
   /** Before this. */

@@ -23,6 +23,7 @@ import type { Indexer } from "./indexer.ts";
 import { searchEvents } from "./search-events.ts";
 import { SearchError } from "./search-error.ts";
 import type { SearchIndex } from "./search-index.ts";
+import type { TokenFeed } from "./token-feed.ts";
 
 const DAY_MS = 86_400_000;
 /** More types than the catalogue has, for each day that may be asked for. */
@@ -32,13 +33,15 @@ export type SearchDeps = {
   index: SearchIndex;
   indexer: Indexer;
   follower: LogFollower;
+  /** Null where there is no vault: then nothing is found by a value. */
+  tokens: TokenFeed | null;
   /** What the other parts of this process say of themselves. */
   statusOfParts: () => Record<string, unknown>;
   log: Logger;
 };
 
 /** The caller listens, and closes. */
-export function buildSearchApp({ index, indexer, follower, statusOfParts, log }: SearchDeps): FastifyInstance {
+export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts, log }: SearchDeps): FastifyInstance {
   const logger: FastifyBaseLogger = log;
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ loggerInstance: logger, bodyLimit: 1_024, requestIdHeader: false, logController });
@@ -49,13 +52,13 @@ export function buildSearchApp({ index, indexer, follower, statusOfParts, log }:
 
   app.get("/events", async (request) => {
     const query = readEvents(request.query);
-    const filter = filterOf(query);
+    const filter = await filterOf(query, tokens);
     const page = await searchEvents(index, filter, placeOf(index, query.cursor, filter), query.limit);
     return {
       events: page.events.map(({ atMs, slug, ...event }) => ({ shard: slug, ...event, t_log: new Date(atMs).toISOString() })),
       cursor: page.at === null ? null : encodeCursor(page.at, filter),
       more: page.more,
-      behind: indexer.behind,
+      behind: filter.token === undefined || tokens === null ? indexer.behind : Math.max(indexer.behind, tokens.behind),
     };
   });
 
@@ -82,6 +85,7 @@ export function buildSearchApp({ index, indexer, follower, statusOfParts, log }:
     shards: follower.shards.map(({ slug, origin, tree, fault }) => ({ slug, origin, size: tree.size, fault })),
     fault: follower.fault,
     index: { behind: indexer.behind },
+    tokens: tokens === null ? null : { behind: tokens.behind, fault: tokens.fault },
     ...statusOfParts(),
   }));
 
@@ -125,8 +129,24 @@ function numberOf(text: unknown): unknown {
   return typeof text === "string" && /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text;
 }
 
-function filterOf({ from, to, limit: _limit, cursor: _cursor, ...rest }: EventsQuery): EventFilter {
-  return { ...rest, ...(from === undefined ? {} : { fromMs: timeOf(from) }), ...(to === undefined ? {} : { toMs: timeOf(to) }) };
+async function filterOf(
+  { from, to, holds, limit: _limit, cursor: _cursor, ...rest }: EventsQuery,
+  tokens: TokenFeed | null,
+): Promise<EventFilter> {
+  const token = holds === undefined ? undefined : await tokenOf(holds, tokens);
+  return {
+    ...rest,
+    ...(token === undefined ? {} : { token }),
+    ...(from === undefined ? {} : { fromMs: timeOf(from) }),
+    ...(to === undefined ? {} : { toMs: timeOf(to) }),
+  };
+}
+
+/** @param holds `FIELD=VALUE` */
+function tokenOf(holds: string, tokens: TokenFeed | null): Promise<string> {
+  if (tokens === null) throw new SearchError("vault_unavailable", "there is no vault that looks values up");
+  const at = holds.indexOf("=");
+  return tokens.tokenOf(holds.slice(0, at), holds.slice(at + 1));
 }
 
 function timeOf(text: string): number {

@@ -7,6 +7,7 @@ const STATUS = {
   log_damaged: 500,
   internal: 500,
   index_rebuilding: 503,
+  vault_unavailable: 503,
 } as const;
 export type SearchErrorCode = keyof typeof STATUS;
 

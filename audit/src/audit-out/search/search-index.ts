@@ -6,12 +6,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import type { TokenLine } from "@resontech/contracts/vault-tokens";
 import { compareSlugs, type Position } from "../follow/position.ts";
 import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filter.ts";
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const SHARD_SPAN = 2 ** 40;
 const SCHEMA = `
   CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
@@ -21,6 +22,10 @@ const SCHEMA = `
     actor TEXT NOT NULL, on_behalf_of TEXT, kind INTEGER NOT NULL, object TEXT NOT NULL, outcome INTEGER
   ) STRICT;
   CREATE TABLE days (day TEXT NOT NULL, type INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, type)) STRICT, WITHOUT ROWID;
+  CREATE TABLE tokens (token BLOB NOT NULL, n INTEGER NOT NULL, field INTEGER NOT NULL, PRIMARY KEY (token, n, field)) STRICT, WITHOUT ROWID;
+  CREATE TABLE token_places (no INTEGER PRIMARY KEY, idx INTEGER NOT NULL, field TEXT NOT NULL) STRICT;
+  CREATE TABLE token_acts (life TEXT NOT NULL, act INTEGER NOT NULL) STRICT;
+  CREATE INDEX tokens_n ON tokens (n);
   CREATE INDEX events_at ON events (at_ms);
   CREATE INDEX events_op ON events (op);
   CREATE INDEX events_object ON events (object);
@@ -37,6 +42,9 @@ const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, obj
 const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase", "kind", "outcome"]);
 
 export type IndexedEvent = EventRow & Position;
+/** Behind this field of this entry. */
+export type TokenPlace = { index: number; field: string };
+const FIRST_TOKEN_PLACE: TokenPlace = { index: -1, field: "" };
 /** Numbers of entries, both included. */
 export type Span = { first: number; last: number };
 export type DayCount = { day: string; type: string; count: number };
@@ -133,6 +141,51 @@ export class SearchIndex implements Disposable {
     return { slug, index: n - no * SHARD_SPAN };
   }
 
+  /** Behind the last token of a shard that is known. */
+  tokenPlaceOf(slug: string): TokenPlace {
+    const no = this.#shards.get(slug)?.no ?? -1;
+    const row = this.#db.prepare<unknown[], TokenPlace>('SELECT idx AS "index", field FROM token_places WHERE no = ?').get(no);
+    return row ?? FIRST_TOKEN_PLACE;
+  }
+
+  /**
+   * Adds tokens of a shard's entries, all or none of them.
+   * @param places behind which they stand, and behind which the next ones will; nothing happens unless the shard's tokens end at the first: the
+   * index was made anew meanwhile
+   */
+  addTokens(slug: string, { after, at }: { after: TokenPlace; at: TokenPlace }, lines: readonly TokenLine[]): void {
+    const shard = this.#shards.get(slug);
+    const known = this.tokenPlaceOf(slug);
+    if (shard === undefined || known.index !== after.index || known.field !== after.field) return;
+    const insert = this.#db.prepare("INSERT INTO tokens (token, n, field) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+    this.#db.transaction(() => {
+      for (const { token, index, field } of lines)
+        insert.run(Buffer.from(token, "hex"), shard.no * SHARD_SPAN + index, this.#idOf(field));
+      this.#db
+        .prepare(
+          "INSERT INTO token_places (no, idx, field) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET idx = excluded.idx, field = excluded.field",
+        )
+        .run(shard.no, at.index, at.field);
+    })();
+  }
+
+  /** The last destroying act of the vault whose tokens are gone from here. */
+  get tokenAct(): { life: string; act: number } {
+    return this.#db.prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts").get() ?? { life: "", act: 0 };
+  }
+
+  /** Takes tokens out of every byte of the files, and notes whose act it was. */
+  dropTokens(entries: readonly Position[], act: { life: string; act: number }): void {
+    const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ?");
+    this.#db.transaction(() => {
+      for (const entry of entries) remove.run(this.numberOf(entry));
+      this.#db.prepare("DELETE FROM token_acts").run();
+      this.#db.prepare("INSERT INTO token_acts (life, act) VALUES (?, ?)").run(act.life, act.act);
+    })();
+    // Pages are overwritten when they are freed; what the log of changes still holds goes now.
+    this.#db.pragma("wal_checkpoint(TRUNCATE)");
+  }
+
   /** At most `limit` entries of a span that match, in the filter's order. */
   find(filter: EventFilter, { first, last }: Span, limit: number): IndexedEvent[] {
     const [sql, values] = selectionOf(filter);
@@ -141,7 +194,8 @@ export class SearchIndex implements Disposable {
       return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
     });
     const subject = filter.sub === undefined ? [] : [filter.sub];
-    const half = [...subject, ...bound, first, last];
+    const token = filter.token === undefined ? [] : [Buffer.from(filter.token, "hex"), first, last];
+    const half = [...subject, ...token, ...bound, first, last];
     const arms = subject.length === 0 ? half : [...half, ...half];
     return this.#db
       .prepare<unknown[], StoredRow>(sql)
@@ -294,11 +348,14 @@ export function isDamagedIndex(error: unknown): boolean {
 function selectionOf(filter: EventFilter): [sql: string, values: { column: LeadingColumn; text: string }[]] {
   const columns = boundColumns(filter);
   const direction = filter.order === "newest" ? "DESC" : "ASC";
-  const leads = filter.sub === undefined || filter.op !== undefined;
-  const conditions = columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`);
+  const leads = filter.token === undefined && (filter.sub === undefined || filter.op !== undefined);
+  const conditions = [
+    ...(filter.token === undefined ? [] : ["n IN (SELECT n FROM tokens WHERE token = ? AND n BETWEEN ? AND ?)"]),
+    ...columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`),
+  ];
   const arm = (subject: string | null): string =>
     `SELECT ${COLUMNS} FROM events WHERE ${[...(subject === null ? [] : [subject]), ...conditions, "n BETWEEN ? AND ?"].join(" AND ")}`;
-  const plus = leads ? "+" : "";
+  const plus = leads || filter.token !== undefined ? "+" : "";
   const arms = filter.sub === undefined ? [arm(null)] : [arm(`${plus}actor = ?`), arm(`${plus}on_behalf_of = ?`)];
   const values = columns.map((column) => ({ column, text: String(filter[column]) }));
   return [`${arms.join(" UNION ")} ORDER BY n ${direction} LIMIT ?`, values];

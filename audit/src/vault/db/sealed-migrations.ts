@@ -65,4 +65,14 @@ const begin: Migration = {
   `,
 };
 
-export const SEALED_MIGRATIONS: readonly Migration[] = [begin];
+/** The order in which acts destroyed: whoever keeps tokens of values asks for what was destroyed since. */
+const destroyed: Migration = {
+  version: 2,
+  name: "destroyed",
+  sql: `
+    CREATE TABLE destroyed (n INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL UNIQUE REFERENCES acts (op)) STRICT;
+    INSERT INTO destroyed (op) SELECT DISTINCT op FROM erased;
+  `,
+};
+
+export const SEALED_MIGRATIONS: readonly Migration[] = [begin, destroyed];

@@ -14,6 +14,8 @@ export type SealedCommitment = {
 export type ErasedCommitment = Pick<SealedCommitment, "origin" | "index" | "field" | "commitment">;
 /** One that was erased names the act that did it. */
 export type ShardRow = (SealedCommitment & { op: null }) | (ErasedCommitment & { op: string });
+/** Behind the field of an entry. */
+type Place = { index: number; field: string };
 export type SubjectMonth = { subject: string; month: string };
 
 /** The log hands out another commitment for a place that is sealed already: it is not the log that it was. */
@@ -60,7 +62,7 @@ export class CommitmentStore {
   }
 
   /** What stands of a shard behind a place, in order of index and field: what opens these subjects' commitments, and all that was erased. */
-  pageOfShard(origin: string, subjects: readonly string[], after: { index: number; field: string }, limit: number): ShardRow[] {
+  pageOfShard(origin: string, subjects: readonly string[], after: Place, limit: number): ShardRow[] {
     return this.#db
       .prepare<unknown[], ShardRow>(
         `SELECT origin, idx AS "index", field, commitment, subject, month, sealed, NULL AS op FROM commitments
@@ -71,6 +73,16 @@ export class CommitmentStore {
          ORDER BY 2, 3 LIMIT @limit`,
       )
       .all({ origin, ...after, subjects: JSON.stringify(subjects), limit });
+  }
+
+  /** What is sealed of a shard behind a place and before an entry, in order of index and field. */
+  pageOfSealed(origin: string, after: Place, before: number, limit: number): SealedCommitment[] {
+    return this.#db
+      .prepare<unknown[], SealedCommitment>(
+        `SELECT origin, idx AS "index", field, commitment, subject, month, sealed FROM commitments
+           WHERE origin = @origin AND (idx, field) > (@index, @field) AND idx < @before ORDER BY idx, field LIMIT @limit`,
+      )
+      .all({ origin, ...after, before, limit });
   }
 
   subjectMonthsOf(subject: string): SubjectMonth[] {
@@ -91,6 +103,16 @@ export class CommitmentStore {
       )
       .run(op, subject, month);
     this.#db.prepare("DELETE FROM commitments WHERE subject = ? AND month = ?").run(subject, month);
+    this.#db.prepare("INSERT INTO destroyed (op) VALUES (?) ON CONFLICT DO NOTHING").run(op);
+  }
+
+  /** The act that destroyed next after the `n`th. */
+  destroyedAfter(n: number): { n: number; op: string } | null {
+    return (
+      this.#db
+        .prepare<unknown[], { n: number; op: string }>("SELECT n, op FROM destroyed WHERE n > ? ORDER BY n LIMIT 1")
+        .get(n) ?? null
+    );
   }
 
   /** What an act erased, by shard, in order of index and field. */

@@ -1,10 +1,8 @@
-/** The operator's socket: a JSON line asked, one answered, or one for each value that is disclosed. Who may ask is settled by the socket's folder. */
+/** A Unix socket: a JSON line asked, one answered, or several. Who may ask is settled by the socket's folder. */
 import { once } from "node:events";
 import { chmod, rm, stat } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { VaultControlRequest } from "@resontech/contracts/vault-control";
-import { Compile } from "typebox/compile";
 import { AuditUnavailable } from "../../producer/producer.ts";
 import { ConfigError } from "../config.ts";
 import { VaultRefused } from "../vault-refused.ts";
@@ -16,31 +14,38 @@ const ASK_TIMEOUT_MS = 10_000;
 const TAKE_TIMEOUT_MS = 60_000;
 const OTHERS = 0o007;
 
-const isRequest = Compile(VaultControlRequest);
-
 /** @param give sends a line before the last one; resolves when it was taken */
-export type Answer = (request: VaultControlRequest, give: (line: object) => Promise<void>) => Promise<object>;
+export type Answer<T> = (request: T, give: (line: object) => Promise<void>) => Promise<object>;
 
-export class ControlPort implements AsyncDisposable {
+export type LinePortOptions<T> = {
+  path: string;
+  isRequest: (value: unknown) => value is T;
+  answer: Answer<T>;
+  /** A request failed that nobody is to blame for. */
+  onFault: (error: unknown) => void;
+};
+
+export class LinePort implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
-  private constructor(answer: Answer, onFault: (error: unknown) => void) {
+  private constructor(serve: (socket: Socket) => void) {
     // Whoever has asked may have nothing more to say, and still waits.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => {
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
-      serve(socket, answer, onFault);
+      serve(socket);
     });
   }
 
   /** @throws ConfigError when the folder is open to everybody, or another vault answers there */
-  static async listen(path: string, answer: Answer, onFault: (error: unknown) => void): Promise<ControlPort> {
+  static async listen<T>(options: LinePortOptions<T>): Promise<LinePort> {
+    const { path } = options;
     const folder = dirname(path);
     if (((await stat(folder)).mode & OTHERS) !== 0)
       throw new ConfigError(`${folder} is open to everybody: its mode must be 0750`);
     if (await isAnswered(path)) throw new ConfigError(`another process answers on ${path}`);
-    const port = new ControlPort(answer, onFault);
+    const port = new LinePort((socket) => serve(socket, options));
     await rm(path, { force: true });
     port.#server.listen(path);
     await once(port.#server, "listening");
@@ -65,7 +70,7 @@ export function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-function serve(socket: Socket, answer: Answer, onFault: (error: unknown) => void): void {
+function serve<T>(socket: Socket, options: LinePortOptions<T>): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isAsked = false;
@@ -83,14 +88,14 @@ function serve(socket: Socket, answer: Answer, onFault: (error: unknown) => void
     isAsked = true;
     socket.setTimeout(0);
     const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
-    void reply(socket, line, answer, onFault).then((last) => socket.end(`${JSON.stringify(last)}\n`));
+    void reply(socket, line, options).then((last) => socket.end(`${JSON.stringify(last)}\n`));
   });
 }
 
-async function reply(socket: Socket, line: string, answer: Answer, onFault: (error: unknown) => void): Promise<object> {
+async function reply<T>(socket: Socket, line: string, { isRequest, answer, onFault }: LinePortOptions<T>): Promise<object> {
   try {
     const request = parsed(line);
-    if (!isRequest.Check(request)) throw new VaultRefused("request_invalid", "no such request, or wrong members");
+    if (!isRequest(request)) throw new VaultRefused("request_invalid", "no such request, or wrong members");
     return await answer(request, (given) => send(socket, given));
   } catch (error) {
     if (error instanceof VaultRefused || error instanceof AuditUnavailable)

@@ -1,0 +1,139 @@
+/** Keeps tokens of values in the search index as the vault has them: new ones are added, those of what was destroyed are taken out. */
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type ErasedEnd,
+  type ErasedLine,
+  MAX_TOKENS_PAGE,
+  type TokenLine,
+  type TokensEnd,
+  type VaultTokensRequest,
+} from "@resontech/contracts/vault-tokens";
+import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import type { Logger } from "pino";
+import type { LogFollower } from "../follow/log-follower.ts";
+import { compareSlugs, type Position } from "../follow/position.ts";
+import { SearchError } from "./search-error.ts";
+import type { SearchIndex } from "./search-index.ts";
+
+const LOOK_MS = 1_000;
+/** The vault may be destroying something. */
+const SILENCE_MS = 60_000;
+/** Somebody waits. */
+const TOKEN_SILENCE_MS = 3_000;
+
+export class TokenFeed implements AsyncDisposable {
+  readonly #socketPath: string;
+  readonly #index: SearchIndex;
+  readonly #follower: LogFollower;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  /** Every value of an entry before this one that the vault had sealed was asked for; null until all were, once. */
+  #coveredTo: Position | null = null;
+  #fault: string | null = null;
+
+  constructor(socketPath: string, index: SearchIndex, follower: LogFollower, log: Logger) {
+    this.#socketPath = socketPath;
+    this.#index = index;
+    this.#follower = follower;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** Entries that can't be found by a value yet. */
+  get behind(): number {
+    return this.#follower.entriesFrom(this.#coveredTo);
+  }
+
+  /** Why the vault was not heard; null while it is. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** What stands in the index for a value of this field. @throws SearchError `vault_unavailable` */
+  async tokenOf(field: string, value: string): Promise<string> {
+    try {
+      for await (const line of this.#ask({ verb: "token", field, value }, TOKEN_SILENCE_MS))
+        return (line as { token: string }).token;
+    } catch (cause) {
+      throw new SearchError("vault_unavailable", `the vault, which looks values up, does not answer: ${messageOf(cause)}`);
+    }
+    throw new SearchError("vault_unavailable", "the vault, which looks values up, hung up");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await this.#takeNew();
+        await this.#dropDestroyed();
+        this.#fault = null;
+      } catch (error) {
+        const fault = messageOf(error);
+        if (!signal.aborted && fault !== this.#fault) this.#log.warn({ err: error }, "the vault gives no tokens");
+        this.#fault = fault;
+      }
+      await pause(LOOK_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #takeNew(): Promise<void> {
+    // What is indexed later is asked for the next time.
+    const indexed = this.#index.position;
+    const shards = this.#follower.shards.toSorted((a, b) => compareSlugs(a.slug, b.slug));
+    for (const { slug, origin } of shards) {
+      const before = this.#index.sizeOf(slug);
+      for (let more = before > 0; more && !this.#stop.signal.aborted; ) {
+        const after = this.#index.tokenPlaceOf(slug);
+        const lines: TokenLine[] = [];
+        let end: TokensEnd["end"] | null = null;
+        for await (const line of this.#ask({ verb: "tokens", origin, after, before, limit: MAX_TOKENS_PAGE })) {
+          if ("end" in line) ({ end } = line as TokensEnd);
+          else lines.push(line as TokenLine);
+        }
+        if (end === null) throw new Error("the vault hung up");
+        if (end.at !== null) this.#index.addTokens(slug, { after, at: end.at }, lines);
+        ({ more } = end);
+      }
+    }
+    if (!this.#stop.signal.aborted) this.#coveredTo = indexed;
+  }
+
+  async #dropDestroyed(): Promise<void> {
+    const slugs = new Map(this.#follower.shards.map(({ slug, origin }) => [origin, slug]));
+    for (;;) {
+      const known = this.#index.tokenAct;
+      const entries: Position[] = [];
+      let end: ErasedEnd["end"] | null = null;
+      for await (const line of this.#ask({ verb: "erased", after: known.act })) {
+        if ("end" in line) ({ end } = line as ErasedEnd);
+        else {
+          const { origin, index } = line as ErasedLine;
+          const slug = slugs.get(origin);
+          if (slug !== undefined) entries.push({ slug, index });
+        }
+      }
+      if (end === null) throw new Error("the vault hung up");
+      // Another database of the vault's, an older one put back: its acts are numbered otherwise, so all of them are asked for.
+      if (end.life !== known.life && known.act > 0) this.#index.dropTokens([], { life: end.life, act: 0 });
+      else if (end.act === null) return;
+      else this.#index.dropTokens(entries, { life: end.life, act: end.act });
+    }
+  }
+
+  async *#ask(request: VaultTokensRequest, silenceMs = SILENCE_MS): AsyncGenerator<object> {
+    for await (const line of askJsonLines(this.#socketPath, request, silenceMs)) {
+      if ("error" in line) throw new Error(JSON.stringify(line.error));
+      yield line;
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,138 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { LogFollower } from "../../src/audit-out/follow/log-follower.ts";
+import { Indexer, rebuildMark } from "../../src/audit-out/search/indexer.ts";
+import { buildSearchApp } from "../../src/audit-out/search/search-app.ts";
+import { SearchIndex } from "../../src/audit-out/search/search-index.ts";
+import { TokenFeed } from "../../src/audit-out/search/token-feed.ts";
+import type { AuditdFixture } from "../helper.ts";
+import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "../vault/helper.ts";
+import { silent, until } from "./helper.ts";
+
+type Reply = { statusCode: number; indices: number[]; behind: number; code?: string };
+
+/** The search of a real log beside a real vault. */
+class SearchByValue {
+  readonly stateDir: string;
+  readonly feed: TokenFeed;
+  readonly #app: ReturnType<typeof buildSearchApp>;
+
+  constructor(t: Test, auditd: AuditdFixture, vault: VaultFixture) {
+    this.stateDir = join(vault.root, "audit-out");
+    mkdirSync(this.stateDir);
+    const { auditDir, policyFile } = auditd.config;
+    const follower = new LogFollower({ auditDir, policyFile, stateDir: this.stateDir, pollMs: 20 }, silent);
+    const index = new SearchIndex(this.stateDir, () => {});
+    const indexer = new Indexer(index, follower, this.stateDir, silent);
+    this.feed = new TokenFeed(vault.config.tokensSocket, index, follower, silent);
+    this.#app = buildSearchApp({ index, indexer, follower, tokens: this.feed, log: silent, statusOfParts: () => ({}) });
+    t.teardown(async () => {
+      await this.#app.close();
+      await this.feed[Symbol.asyncDispose]();
+      await indexer[Symbol.asyncDispose]();
+      await follower[Symbol.asyncDispose]();
+      index[Symbol.dispose]();
+    });
+    void follower.start();
+  }
+
+  /** As an operator asks for it. */
+  async rebuild(): Promise<void> {
+    const mark = rebuildMark(this.stateDir);
+    writeFileSync(mark, "");
+    await until(() => !existsSync(mark));
+  }
+
+  async search(query: Record<string, string>): Promise<Reply> {
+    const { statusCode, body } = await this.#app.inject({ url: "/events", query });
+    const { events = [], ...rest } = JSON.parse(body) as { events?: { index: number }[]; behind: number; code?: string };
+    return { statusCode, indices: events.map(({ index }) => index), ...rest };
+  }
+
+  /** As soon as these are found. */
+  async finds(query: Record<string, string>, indices: readonly number[]): Promise<void> {
+    await until(async () => JSON.stringify((await this.search(query)).indices) === JSON.stringify(indices));
+  }
+}
+
+t.test("entries are found by a value that they keep sealed, and by nothing else that is like it", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const first = await say(gate, "usr-1", "10.0.0.1");
+  const other = await say(gate, "usr-2", "10.0.0.2");
+  const second = await say(gate, "usr-2", "10.0.0.1");
+  const search = new SearchByValue(t, auditd, vault);
+  await search.finds({ holds: "src.addr=10.0.0.1" }, [second.index, first.index]);
+  t.same((await search.search({ holds: "src.addr=10.0.0.1", order: "oldest", limit: "1" })).indices, [first.index]);
+  t.same((await search.search({ holds: "src.addr=10.0.0.1", sub: "usr-2" })).indices, [second.index]);
+  t.same((await search.search({ holds: "src.addr=10.0.0.1", actor: "usr-1", type: "key.list" })).indices, [first.index]);
+  t.same((await search.search({ holds: "src.addr=10.0.0.1", type: "job.submit" })).indices, []);
+  t.same((await search.search({ holds: "src.agent=10.0.0.1" })).indices, []);
+  t.same((await search.search({ holds: "src.addr=10.0.0." })).indices, []);
+  t.same((await search.search({ holds: "src.addr=10.0.0.2" })).indices, [other.index]);
+  t.match(await search.search({ holds: "10.0.0.2" }), { statusCode: 400, code: "query_invalid" });
+  const holding = (value: string) => filesHolding(search.stateDir, value);
+  t.same([...holding("10.0.0.1"), ...holding("10.0.0.2"), ...holding(first.salt)], [], "the index holds no value");
+});
+
+t.test("what was erased is found no more, also in an index that is made anew", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const gone = await say(gate, "usr-1", "10.0.0.1");
+  const kept = await say(gate, "usr-2", "10.0.0.1");
+  const search = new SearchByValue(t, auditd, vault);
+  const query = { holds: "src.addr=10.0.0.1" };
+  await search.finds(query, [kept.index, gone.index]);
+  t.match(await vault.ask(erase("usr-1")), { confirmed: true });
+  await search.finds(query, [kept.index]);
+  const later = await say(gate, "usr-2", "10.0.0.1");
+  await search.finds(query, [later.index, kept.index]);
+  await search.rebuild();
+  await search.finds(query, [later.index, kept.index]);
+});
+
+t.test("more values than a page holds are all found, and what is said while the vault is away is found later", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const said = await Promise.all(Array.from({ length: 1_200 }, (_, at) => say(gate, `usr-${at % 7}`, `10.1.0.${at % 3}`)));
+  const search = new SearchByValue(t, auditd, vault);
+  const indicesOf = (value: string): number[] =>
+    said
+      .filter((one) => one.value === value)
+      .map(({ index }) => index)
+      .sort((a, b) => a - b);
+  for (const value of ["10.1.0.0", "10.1.0.1", "10.1.0.2"])
+    await search.finds({ holds: `src.addr=${value}`, order: "oldest", limit: "1000" }, indicesOf(value));
+  await vault.stop();
+  const late = await say(gate, "usr-1", "10.2.0.1");
+  t.match(await search.search({ holds: "src.addr=10.2.0.1" }), { statusCode: 503, code: "vault_unavailable" });
+  await until(() => search.feed.fault !== null);
+  t.ok(search.feed.behind > 0, "what is not known yet is told");
+  await vault.start();
+  await search.finds({ holds: "src.addr=10.2.0.1" }, [late.index]);
+  await until(() => search.feed.fault === null);
+});
+
+t.test("a vault whose database was put back numbers its acts anew, and all of them are asked for", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const first = await say(gate, "usr-1", "10.0.0.1");
+  const second = await say(gate, "usr-2", "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 2);
+  const database = join(vault.config.dataDir, "sealed.sqlite");
+  await vault.stop();
+  const before = readFileSync(database);
+  await vault.start();
+  const search = new SearchByValue(t, auditd, vault);
+  const query = { holds: "src.addr=10.0.0.1" };
+  await search.finds(query, [second.index, first.index]);
+  t.match(await vault.ask(erase("usr-1")), { confirmed: true });
+  await search.finds(query, [second.index]);
+  await vault.stop();
+  writeFileSync(database, before);
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  await until(async () => (await vault.ask(erase("usr-2")))["confirmed"] === true);
+  await search.finds(query, []);
+});

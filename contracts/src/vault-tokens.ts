@@ -1,0 +1,37 @@
+/**
+ * What audit-out asks the vault, on a socket of its own, so that entries are found by a value that they hold: tokens, never values. A token is
+ * HMAC-SHA-256 under a key of the vault over `field ‖ 0 ‖ value`, its first 16 bytes in hex.
+ */
+import { type Static, Type } from "typebox";
+import { Count, Origin } from "./audit-event.ts";
+
+const closed = { additionalProperties: false } as const;
+const Field = Type.String({ pattern: "^[a-z.-]{1,32}$" });
+/** Lines of one answer. */
+export const MAX_TOKENS_PAGE = 1_000;
+
+export const VaultTokensRequest = Type.Union([
+  /** The token of a value that somebody looks for. */
+  Type.Object({ verb: Type.Literal("token"), field: Field, value: Type.String({ maxLength: 8_192 }) }, closed),
+  /** Tokens of a shard's entries before `before`, behind a place, in order of index and field: a {@link TokenLine} each, then {@link TokensEnd}. */
+  Type.Object(
+    {
+      verb: Type.Literal("tokens"),
+      origin: Origin,
+      after: Type.Object({ index: Type.Integer({ minimum: -1 }), field: Type.String({ maxLength: 32 }) }, closed),
+      before: Count,
+      limit: Type.Integer({ minimum: 1, maximum: MAX_TOKENS_PAGE }),
+    },
+    closed,
+  ),
+  /** What the next act after the `after`th destroyed: an {@link ErasedLine} each, then {@link ErasedEnd}. */
+  Type.Object({ verb: Type.Literal("erased"), after: Count }, closed),
+]);
+export type VaultTokensRequest = Static<typeof VaultTokensRequest>;
+
+export type TokenLine = { index: number; field: string; token: string };
+/** `at` is the last place that was looked at; null when there was none: what can't be opened has no line. */
+export type TokensEnd = { end: { more: boolean; at: { index: number; field: string } | null } };
+export type ErasedLine = { origin: string; index: number };
+/** `act` is null when nothing was destroyed since. In another `life` of the vault's database acts are numbered anew: whoever asks begins at 0. */
+export type ErasedEnd = { end: { act: number | null; life: string } };
