@@ -8,6 +8,7 @@ import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import { exportAudit, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
+import { type DiscloseOptions, disclosureOf, withDisclosure } from "./commands/disclose-options.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import { checkImages } from "./commands/check-images.ts";
@@ -214,12 +215,19 @@ leaves(image.command("check"), { none: "catalogue" })
   });
 
 const audit = program.command("audit").description("the audit log");
-leaves(audit.command("export"), { event: "audit.export" })
+withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   .description("write the log as one file for the offline verifier; the export is itself logged")
   .requiredOption("--out <file>", "ustar file to write")
   .option("--nonce <hex>", "the auditor's 32 bytes: shows that the export is no older than they are")
-  .action(async (options: { out: string; nonce?: string }) => {
-    print(await exportAudit(openContext(root()), options.out, options.nonce));
+  .action(async (options: { out: string; nonce?: string } & DiscloseOptions) => {
+    const { out, nonce } = options;
+    const disclosure = disclosureOf(audit, options);
+    print(
+      await exportAudit(openContext(root()), out, {
+        ...(nonce === undefined ? {} : { nonce }),
+        ...(disclosure === null ? {} : { disclosure }),
+      }),
+    );
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   asPage,
@@ -12,9 +12,12 @@ import {
   printedCheckpoint,
   shardFolder,
 } from "@resontech/audit/export";
+import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
+import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
+import { DisclosedLines } from "./disclosed-lines.ts";
 
 const NONCE = /^[0-9a-f]{64}$/;
 
@@ -24,13 +27,25 @@ class ExportFailed extends Error {
   readonly code = "audit_export_failed";
 }
 
+export type ExportAuditOptions = {
+  /** The auditor's 32 bytes in hex: the export carries them, so it is no older than they are. */
+  nonce?: string;
+  /** Whose values are opened in it, for whom, and who agreed. */
+  disclosure?: Disclosure;
+};
+export type Disclosure = Omit<DiscloseRequest, "verb" | "origin">;
+export type AuditExport = ExportResult & { disclosed?: DisclosureEnd["end"] };
+
 /**
  * Writes the shard that is written now as one ustar file for an auditor. The export is itself logged first, and what is written covers that
  * leaf; when the log can't take it, nothing is written.
- * @param nonce the auditor's 32 bytes in hex: the export carries them, so it is no older than they are
- * @throws ExportFailed, AuditUnavailable
+ * @throws ExportFailed, AuditUnavailable, VaultRefusedError
  */
-export async function exportAudit(context: PartContext, file: string, nonce?: string): Promise<ExportResult> {
+export async function exportAudit(
+  context: PartContext,
+  file: string,
+  { nonce, disclosure }: ExportAuditOptions = {},
+): Promise<AuditExport> {
   if (nonce !== undefined && !NONCE.test(nonce))
     throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
   const { config, layout } = context;
@@ -38,17 +53,46 @@ export async function exportAudit(context: PartContext, file: string, nonce?: st
   const operation = {
     ...({ type: "audit.export", action: "appliance audit export" } as const),
     object: { kind: "log", id: config.appliance } as const,
-    ...(nonce === undefined ? {} : { detail: { nonce } }),
+    detail: {
+      ...(nonce === undefined ? {} : { nonce }),
+      ...(disclosure === undefined ? {} : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
+    },
   };
   return await operated(producer, [operation], async (index) => {
     try {
       await producer.covered(index);
-      const result = await exportLog({ logDir: await currentFolder(context), file: resolve(file), witnessedFor: index });
-      return { result, detail: { size: result.size, bytes: result.bytes, bundle_sha256: result.sha256 } };
+      const result = await write(context, resolve(file), index, disclosure);
+      const { size, bytes, sha256: bundle_sha256, disclosed } = result;
+      const detail = { size, bytes, bundle_sha256, ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }) };
+      return { result, detail };
     } catch (cause) {
+      if (cause instanceof VaultRefusedError) throw cause;
       throw new ExportFailed(`the log could not be exported: ${messageOf(cause)}`, { cause });
     }
   });
+}
+
+async function write(
+  context: PartContext,
+  file: string,
+  witnessedFor: number,
+  disclosure: Disclosure | undefined,
+): Promise<AuditExport> {
+  const logDir = await currentFolder(context);
+  if (disclosure === undefined) return await exportLog({ logDir, file, witnessedFor });
+  const [origin = ""] = readFileSync(join(logDir, "checkpoint"), "utf8").split("\n", 1);
+  const answer = linesOfVault(context.layout.run("vault", "sock"), { verb: "disclose", origin, ...disclosure });
+  try {
+    const lines = await DisclosedLines.begin(origin, answer);
+    const result = await exportLog({ logDir, file, witnessedFor, disclose: (range) => lines.of(range) });
+    return { ...result, disclosed: await lines.finish() };
+  } catch (error) {
+    // Of what may be there already the vault has not said that it handed it out.
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    await answer.return(undefined);
+  }
 }
 
 /**

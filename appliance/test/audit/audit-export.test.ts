@@ -1,24 +1,39 @@
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import t from "tap";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { connectProducer } from "@resontech/audit/producer";
+import t, { type Test } from "tap";
+import { until } from "../../../audit/test/audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { exportAudit } from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 
-t.test("an export is asked for in the log, written, and its outcome names what was written", async (t) => {
+const VERIFIER = join(import.meta.dirname, "../../../audit/src/verifier/main.ts");
+
+/** auditd as the appliance lays it out, and the part of a context that an export asks. */
+async function started(t: Test, instance: string): Promise<[AuditdFixture, PartContext, Layout]> {
   const root = temporaryFolder(t);
-  const layout = new Layout(root, "-");
-  const socket = layout.run("audit", "appliance", "sock");
-  for (const folder of [join(socket, ".."), layout.data(), layout.etc]) mkdirSync(folder, { recursive: true });
-  chmodSync(join(socket, ".."), 0o750);
-  const producers = [{ name: "appliance", family: "appliance", socket, gid: null }];
-  const auditd = new AuditdFixture(join(root, "log"), { producers, auditDir: layout.data("audit") });
+  const layout = new Layout(root, instance);
+  t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
+  const names = ["coordinator-gate", "appliance", "vault"];
+  const producers = names.map((name) => ({ name, family: name, socket: layout.run("audit", name, "sock"), gid: null }));
+  for (const { socket } of producers) {
+    mkdirSync(dirname(socket), { recursive: true });
+    chmodSync(dirname(socket), 0o750);
+  }
+  for (const folder of [layout.data(), layout.etc]) mkdirSync(folder, { recursive: true });
+  const auditd = new AuditdFixture(join(root, "log"), { producers, auditDir: layout.data("audit"), learnMs: 0 });
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
-  // The part of a context that the export asks.
   const context = { layout, config: { appliance: "box", customer: "acme", keyKind: "dev" } } as unknown as PartContext;
+  return [auditd, context, layout];
+}
+
+t.test("an export is asked for in the log, written, and its outcome names what was written", async (t) => {
+  const [auditd, context, { root }] = await started(t, `t${process.pid}-a`);
   const result = await exportAudit(context, join(root, "export.tar"));
   await t.rejects(exportAudit(context, join(root, "no-such-folder", "export.tar")), { code: "audit_export_failed" });
   await auditd.stop();
@@ -29,4 +44,59 @@ t.test("an export is asked for in the log, written, and its outcome names what w
     { phase: "requested" },
     { phase: "failed", outcome: { code: "audit_export_failed" } },
   ]);
+});
+
+t.test("an export opens what two people agreed to, for a receiver on record, and the verifier bears it out", async (t) => {
+  const [auditd, context, layout] = await started(t, `t${process.pid}-b`);
+  mkdirSync(layout.run("vault"), { mode: 0o750 });
+  const vault = new VaultFixture(join(layout.root, "v"), {
+    auditSocket: layout.run("audit", "vault", "sock"),
+    controlSocket: layout.run("vault", "sock"),
+  });
+  t.teardown(() => vault.stop("SIGKILL"));
+  await vault.start();
+  await using gate = await connectProducer({
+    socketPath: layout.run("audit", "coordinator-gate", "sock"),
+    boot: crypto.randomUUID(),
+  });
+  for (let n = 0; n < 600; n++) await say(gate, n % 100 === 0 ? "usr-1" : "usr-2", `canary-export-${n}`);
+  await say(gate, "usr-gone", "canary-export-gone");
+  await until(async () => (await vault.status()).sealed === 601);
+  t.match(await vault.ask(erase("usr-gone")), { confirmed: true });
+  const file = join(layout.root, "export.tar");
+  const disclosure = { subjects: ["usr-1"], receiver: "auditor-1", requester: "usr-dpo" };
+  const result = await exportAudit(context, file, { disclosure: { ...disclosure, approvers: ["usr-a", "usr-b"] } });
+  t.match(result, { disclosed: { opened: 6, erased: 1 } });
+  const text = readFileSync(file, "latin1");
+  t.same(
+    [0, 1, 100, 500, 599].filter((n) => text.includes(`"canary-export-${n}"`)),
+    [0, 100, 500],
+  );
+  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
+    encoding: "utf8",
+  });
+  t.match(JSON.parse(stdout), {
+    verdicts: {
+      INTEGRITY: { verdict: "PASS" },
+      DISCLOSURES: { verdict: "PASS", reason: /^6 values open their commitments, 1 are ERASED/ },
+    },
+  });
+
+  const refused = join(layout.root, "refused.tar");
+  const alone = exportAudit(context, refused, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
+  await t.rejects(alone, { code: "approver_is_requester" });
+  t.notOk(existsSync(refused));
+  await auditd.stop();
+  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export" || type === "privacy.disclose");
+  t.match(
+    leaves.map(({ type, phase, detail, outcome }) => ({ type, phase, detail, outcome })),
+    [
+      { type: "audit.export", phase: "requested", detail: { receiver: "auditor-1", approvers: ["usr-a", "usr-b"] } },
+      { type: "privacy.disclose", phase: "requested", detail: { receiver: "auditor-1" } },
+      { type: "privacy.disclose", phase: "completed", detail: { commitments: 6 } },
+      { type: "audit.export", phase: "completed", detail: { disclosed: 6, bundle_sha256: result.sha256 } },
+      { type: "audit.export", phase: "requested" },
+      { type: "audit.export", phase: "failed", outcome: { code: "approver_is_requester" } },
+    ],
+  );
 });

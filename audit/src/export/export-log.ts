@@ -25,14 +25,17 @@ export type ExportResult = {
   sha256: string;
 };
 
+/** Entries `from` to `to - 1` of an export of `size` entries. */
+export type DisclosedRange = { from: number; to: number; size: number };
+
 export type ExportOptions = {
   logDir: string;
   /** Written beside and renamed, 0640; a file that is there is replaced. */
   file: string;
   /** The newest checkpoint that the policy's witnesses countersigned, if it covers this leaf; else the newest of all. @default the newest */
   witnessedFor?: number;
-  /** Lines that open or mark commitments of the entries `from` to `to - 1`, each canonical JSON, in order of index and field; null for none. */
-  disclose?: (from: number, to: number) => Promise<readonly string[] | null>;
+  /** Lines that open or mark commitments of these entries, each canonical JSON, in order of index and field; null for none. */
+  disclose?: (entries: DisclosedRange) => Promise<readonly string[] | null>;
   signal?: AbortSignal;
 };
 
@@ -60,7 +63,7 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
     for (const name of filesOfTree(size)) {
       if (name.level === "entries" && disclose !== undefined) {
         const first = name.index * TILE_WIDTH;
-        const lines = await disclose(first, first + name.width);
+        const lines = await disclose({ from: first, to: first + name.width, size });
         if (lines !== null)
           await write(ustarMember(disclosuresPath(name), Buffer.from(lines.map((line) => `${line}\n`).join(""))));
       }

@@ -36,7 +36,7 @@ async function verified(auditd: AuditdFixture, gate: AuditProducer, lines: reado
   await gate.covered(index);
   await exportLog({
     ...{ logDir: auditd.logDir, file },
-    disclose: async (from, to) =>
+    disclose: async ({ from, to }) =>
       lines.filter((line) => line.index >= from && line.index < to).map((line) => JSON.stringify(sorted(line))),
   });
   const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {

@@ -10,8 +10,8 @@ import { VaultRefused } from "../vault-refused.ts";
 /** A thousand subjects. */
 const MAX_LINE_BYTES = 131_072;
 const ASK_TIMEOUT_MS = 10_000;
-/** Whoever takes no line for so long takes none any more. */
-const TAKE_TIMEOUT_MS = 60_000;
+/** Whoever takes no line for so long takes none any more: an export reads much between two lines. */
+const TAKE_TIMEOUT_MS = 300_000;
 const OTHERS = 0o007;
 
 /** @param give sends a line before the last one; resolves when it was taken */
