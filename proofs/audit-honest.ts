@@ -7,10 +7,10 @@
 import { createReadStream, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { exportLog } from "@resontech/audit/export";
+import { type DisclosedRange, exportLog } from "@resontech/audit/export";
 import { nodePlatform, parseKnown, type Report, verify } from "@resontech/audit/verifier/judge";
 import { temporaryRoot } from "./audit/auditd-instance.ts";
-import { type Expected, HonestLog } from "./audit/honest/honest-log.ts";
+import { type Expected, HonestLog, KEPT_VALUES } from "./audit/honest/honest-log.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -31,6 +31,7 @@ const KINDS = {
   "clock set back while off": (log) => log.setBackWhileOff(),
   "turn of the year": (log) => log.turnOfTheYear(),
   restore: (log) => log.restore(),
+  erasure: (log) => log.erase(),
   "producers come and go": async (log) => {
     await log.newProducerLife();
     await log.command();
@@ -120,13 +121,24 @@ async function live(folder: string, kind: Kind, random: () => number): Promise<J
 
 async function judge(log: HonestLog, slug: string, expected: Expected, one: Judged): Promise<void> {
   const file = `${log.logDir(slug)}.tar`;
-  await exportLog({ logDir: log.logDir(slug), file, ...(expected.witness === "PASS" ? { witnessedFor: 0 } : {}) });
+  const disclosed = log.disclosed.get(slug);
+  const disclose =
+    disclosed === undefined
+      ? {}
+      : {
+          disclose: async ({ from, to }: DisclosedRange) =>
+            disclosed.filter(({ index }) => index >= from && index < to).map((line) => JSON.stringify(line)),
+        };
+  await exportLog({ logDir: log.logDir(slug), file, ...disclose, ...(expected.witness === "PASS" ? { witnessedFor: 0 } : {}) });
   const known = (log.kept.get(slug) ?? []).flatMap((note) => parseKnown(Buffer.from(note)));
   const policy = log.policy;
   const report = await verify({ bundle: createReadStream(file), policy, platform: nodePlatform, known });
   one.shards += 1;
   one.entries += report.entriesRead;
-  for (const alarm of alarmsOf(report, expected, known.length > 0)) one.alarms.push(`${slug}: ${alarm}`);
+  const opened = disclosed?.filter((line) => "value" in line).length ?? 0;
+  if (disclosed !== undefined && opened !== KEPT_VALUES) one.missed.push(`${slug}: ${opened} values were opened`);
+  if (disclosed !== undefined) one.told["ERASED"] = (one.told["ERASED"] ?? 0) + disclosed.length - opened;
+  for (const alarm of alarmsOf(report, expected, known.length > 0, disclosed !== undefined)) one.alarms.push(`${slug}: ${alarm}`);
   const found = (report.findings?.stretches ?? []).map(({ kind }) => kind);
   for (const what of found) one.told[what] = (one.told[what] ?? 0) + 1;
   const outages = found.filter((what) => what !== "SILENT").join(" ");
@@ -138,14 +150,14 @@ async function judge(log: HonestLog, slug: string, expected: Expected, one: Judg
 }
 
 /** Verdicts that are not what an honest log deserves. */
-function alarmsOf({ verdicts, refused }: Report, { witness }: Expected, hasKnown: boolean): string[] {
+function alarmsOf({ verdicts, refused }: Report, { witness }: Expected, hasKnown: boolean, isDisclosed: boolean): string[] {
   const deserved = {
     SIGNATURE: "PASS",
     INTEGRITY: "PASS",
     "APPEND-ONLY": hasKnown ? "PASS" : "NOT CHECKED",
     WITNESSED: witness,
     COMPLETENESS: "PASS",
-    DISCLOSURES: "NOT CHECKED",
+    DISCLOSURES: isDisclosed ? "PASS" : "NOT CHECKED",
   } as const;
   const alarms = Object.entries(deserved)
     .filter(([name, verdict]) => verdicts[name as keyof typeof deserved].verdict !== verdict)

@@ -11,6 +11,8 @@ import {
   connectProducer,
   type LeafRef,
 } from "@resontech/audit/producer";
+import type { DisclosureLine } from "@resontech/contracts/vault-control";
+import { VaultInstance } from "../vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "./cosigner.ts";
@@ -22,8 +24,11 @@ const MAX_TRIES = 10;
 const RETRY_MS = 500;
 /** auditd looks at its clock once a second. */
 const STEP_SEEN_MS = 2_500;
+/** Of somebody who is not erased. */
+export const KEPT_VALUES = 5;
+const VAULT_TRIES = 120;
 const WELCOME_MS = 60_000;
-const SOCKETS = { gate: "coordinator-gate", appliance: "appliance", out: "audit-out" } as const;
+const SOCKETS = { gate: "coordinator-gate", appliance: "appliance", out: "audit-out", vault: "vault" } as const;
 
 /** What is to be found in one shard, in this order. */
 export type Expected = {
@@ -39,6 +44,7 @@ export class HonestLog {
   readonly #clock: SetClock;
   readonly #random: () => number;
   readonly #witness: Cosigner | null;
+  #vault: VaultInstance | null = null;
   #gate!: AuditProducer;
   #out!: AuditProducer;
   /** The latest time that auditd can have written: its log's time never goes back. */
@@ -47,6 +53,8 @@ export class HonestLog {
   readonly expected = new Map<string, Expected>();
   /** Signed checkpoints as an auditor could have kept them, by slug. */
   readonly kept = new Map<string, string[]>();
+  /** What the vault opened, or marked as erased, of a shard, by slug. */
+  readonly disclosed = new Map<string, DisclosureLine[]>();
 
   private constructor(root: string, random: () => number, hasWitness: boolean) {
     mkdirSync(join(root, "control"), { recursive: true, mode: 0o700 });
@@ -67,6 +75,8 @@ export class HonestLog {
         producers: Object.values(SOCKETS).map((name) => ({
           ...{ name, family: name.split("-")[0]!, gid: null },
           socket: join(root, "run", `${name}.sock`),
+          // There is none in most of these logs.
+          occasional: name === SOCKETS.vault,
         })),
       },
       this.#clock.environment,
@@ -240,10 +250,38 @@ export class HonestLog {
     await this.#closeOpenOnes();
   }
 
+  /** A person whom all of this was about is erased; somebody else is not. Both are then disclosed. */
+  async erase(): Promise<void> {
+    this.#vault = new VaultInstance(this.#root, 7 * DAY_MS, 30 * DAY_MS);
+    const vault = this.#vault;
+    vault.start();
+    await this.write();
+    for (let n = 0; n < KEPT_VALUES; n++) {
+      const commit = committer();
+      const src = { addr: commit("src.addr", `198.51.100.${n}`) };
+      await this.#gate.fact({ ...this.#fact(), actor: { ...actor, sub: "usr-2" }, src }, commit.disclosures);
+    }
+    for (let tries = 0; (await vault.status())?.connected !== true; tries++) {
+      if (tries > VAULT_TRIES) throw new Error("the vault has no connection to auditd");
+      await sleep(RETRY_MS);
+    }
+    const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
+    const [erased = {}] = await vault.askAll({
+      ...{ verb: "erase", subject: actor.sub, request: "req-1", legalBasis: "gdpr-17" },
+      ...people,
+    });
+    if (erased["confirmed"] !== true) throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
+    const { slug } = this;
+    const asked = { verb: "disclose", origin: `box.audit.acme/${slug}`, subjects: [actor.sub, "usr-2"], receiver: "auditor-1" };
+    const lines = await vault.askAll({ ...asked, ...people });
+    if (JSON.stringify(lines.at(-1)).includes('"error"')) throw new Error(JSON.stringify(lines.at(-1)));
+    this.disclosed.set(slug, lines.slice(0, -1) as unknown as DisclosureLine[]);
+  }
+
   async end(isWitnessed: boolean): Promise<void> {
     await this.#closeOpenOnes();
     if (isWitnessed) await this.cosign();
-    await Promise.all([this.#gate.close(), this.#out.close()]);
+    await Promise.all([this.#gate.close(), this.#out.close(), this.#vault?.end()]);
     await this.#auditd.stop("SIGTERM");
   }
 
@@ -253,6 +291,7 @@ export class HonestLog {
   }
 
   async kill(): Promise<void> {
+    await this.#vault?.end();
     await this.#auditd.stop("SIGKILL");
   }
 
