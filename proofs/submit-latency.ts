@@ -12,6 +12,7 @@ import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { Workstation } from "../dev/workstation.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { taskOf } from "./appliance/task-of.ts";
 import { quantile } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -76,19 +77,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   } finally {
     api.close();
   }
-}
-
-function taskOf(name: string): Record<string, unknown> {
-  return {
-    name,
-    shardsDirPath: `/jobs/${name}/shards`,
-    trainingScriptsFolderPath: `/jobs/${name}/scripts`,
-    trainingConfigFolderPath: `/jobs/${name}/configs`,
-    trainingRequirementsFolderPath: `/jobs/${name}/requirements`,
-    autoSelectWorkers: true,
-    gpuModels: ["cpu"],
-    maxPricePerGpuHourCents: 100,
-  };
 }
 
 /** Milliseconds of each append of 4 KiB that was made durable, on the appliance's own file system. */

@@ -18,6 +18,12 @@ const OPTIONS = {
   portOffset: 12_000,
   cpuWorkers: 2,
 } as const;
+/** Of a proof that compares two. */
+const SECOND = {
+  instance: "proof-2",
+  root: reachableRoot(join(repository, ".cache", "proof-appliance-2"), "/var/lib/resontech-proof-2"),
+  portOffset: 13_000,
+} as const;
 
 export class ProofAppliance implements AsyncDisposable {
   readonly appliance: LocalAppliance;
@@ -41,9 +47,9 @@ export class ProofAppliance implements AsyncDisposable {
   static async install(
     progress: (line: string) => void,
     built?: BundleSummary,
-    change: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> = {},
+    { second = false, ...change }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> & { second?: boolean } = {},
   ): Promise<ProofAppliance> {
-    const options = { ...OPTIONS, ...change };
+    const options = { ...OPTIONS, ...(second ? SECOND : {}), ...change };
     mkdirSync(join(repository, ".cache"), { recursive: true });
     if (built === undefined) progress("building the bundle");
     const bundle = built ?? (await buildBundle());
