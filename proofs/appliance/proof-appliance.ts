@@ -22,7 +22,7 @@ const OPTIONS = {
 const SECOND = {
   instance: "proof-2",
   root: reachableRoot(join(repository, ".cache", "proof-appliance-2"), "/var/lib/resontech-proof-2"),
-  portOffset: 13_000,
+  portOffset: 14_100,
 } as const;
 
 export class ProofAppliance implements AsyncDisposable {
