@@ -21,7 +21,7 @@ import { logLinesViolation } from "../decisions/policy-change.ts";
 import { replaceFile } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
-import { parsePolicy, type Policy, PolicyError } from "../log/policy.ts";
+import { type Policy, PolicyError } from "../log/policy.ts";
 import { setCurrentSlug } from "../log/shards.ts";
 import type { CosignReply } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
@@ -36,7 +36,7 @@ import { OUTWARD, type ProducerSession } from "./producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
 import { Spools } from "./spools.ts";
-import { TrustPolicy } from "./trust-policy.ts";
+import { parseTrustPolicy, TrustPolicy } from "./trust-policy.ts";
 import { Witnessing } from "./witnessing.ts";
 
 const DISK_CHECK_MS = 5_000;
@@ -392,7 +392,7 @@ export class Auditd implements AsyncDisposable {
     const { logs } = await this.#trust.current();
     let policy: Policy;
     try {
-      policy = parsePolicy(bytes);
+      policy = parseTrustPolicy(bytes);
     } catch (error) {
       if (error instanceof PolicyError) throw new ControlRefused(error.code, error.message);
       throw error;

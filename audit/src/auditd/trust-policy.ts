@@ -1,9 +1,24 @@
 /** The trust policy as auditd goes by it: read again when the file changed, and only if the log's own lines are the same. */
 import { readFile, stat } from "node:fs/promises";
 import type { Logger } from "pino";
+import { roomViolation } from "../decisions/cosignature-room.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
 import { parsePolicy, type Policy, PolicyError } from "../log/policy.ts";
 import { ConfigError } from "./config.ts";
+
+/** The policy is one, and no checkpoint can carry what its witnesses say. */
+class WitnessesTooMany extends PolicyError {
+  override readonly name = "PolicyError";
+  override readonly code = "witnesses_too_many";
+}
+
+/** @throws PolicyError when it is none, or has more witnesses than a checkpoint has room for */
+export function parseTrustPolicy(bytes: Buffer): Policy {
+  const policy = parsePolicy(bytes);
+  const violation = roomViolation(policy);
+  if (violation !== null) throw new WitnessesTooMany(violation);
+  return policy;
+}
 
 export class TrustPolicy {
   readonly #file: string;
@@ -31,9 +46,10 @@ export class TrustPolicy {
   ): Promise<TrustPolicy> {
     try {
       const version = await versionOf(policyFile);
-      return new TrustPolicy(policyFile, originPrefix, log, parsePolicy(await readFile(policyFile)), version);
+      return new TrustPolicy(policyFile, originPrefix, log, parseTrustPolicy(await readFile(policyFile)), version);
     } catch (error) {
-      throw new ConfigError(`${policyFile}: ${error instanceof Error ? error.message : String(error)}`);
+      const code = error instanceof PolicyError ? `${error.code}: ` : "";
+      throw new ConfigError(`${policyFile}: ${code}${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -47,7 +63,7 @@ export class TrustPolicy {
     try {
       const { version, changedMs } = await versionOf(this.#file);
       if (version === this.#version) return this.#policy;
-      const policy = parsePolicy(await readFile(this.#file));
+      const policy = parseTrustPolicy(await readFile(this.#file));
       this.#version = version;
       const violation = logLinesViolation(this.#policy.logs, policy.logs, this.#originPrefix);
       if (violation !== null) throw new PolicyError(violation);

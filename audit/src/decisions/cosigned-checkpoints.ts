@@ -2,12 +2,10 @@
 import { type SignedCheckpoint, verifiedTime } from "../log/checkpoint.ts";
 import type { NoteKey } from "../log/note-key.ts";
 import type { Policy } from "../log/policy.ts";
-import { formatNote, isLineOf, type SignatureLine } from "../log/signed-note.ts";
+import { formatNote, isLineOf, MAX_NOTE_BYTES, MAX_SIGNATURES, type SignatureLine } from "../log/signed-note.ts";
 
 /** Some minutes of checkpoints: an answer of a witness that is older is of no use, because a newer one has come. */
 const MAX_REMEMBERED = 512;
-/** A reader may refuse a note with more. */
-const MAX_LINES = 16;
 
 export type Cosigned = {
   /** Lines that were new and right. */
@@ -16,7 +14,11 @@ export type Cosigned = {
   hasQuorum: boolean;
 };
 
-type Remembered = { checkpoint: SignedCheckpoint; own: readonly SignatureLine[]; lines: Map<string, SignatureLine> };
+type Remembered = {
+  checkpoint: SignedCheckpoint;
+  own: readonly SignatureLine[] /** One of each witness's key. */;
+  lines: SignatureLine[];
+};
 
 export class CosignedCheckpoints {
   readonly #bySize = new Map<number, Remembered>();
@@ -24,7 +26,7 @@ export class CosignedCheckpoints {
   /** A checkpoint that the log signed with these keys of its own. */
   signed(checkpoint: SignedCheckpoint, keys: readonly NoteKey[]): void {
     const own = checkpoint.signatures.filter((line) => keys.some((key) => isLineOf(line, key)));
-    this.#bySize.set(checkpoint.size, { checkpoint, own, lines: new Map() });
+    this.#bySize.set(checkpoint.size, { checkpoint, own, lines: [] });
     if (this.#bySize.size > MAX_REMEMBERED) this.#bySize.delete(this.#bySize.keys().next().value ?? 0);
   }
 
@@ -36,14 +38,27 @@ export class CosignedCheckpoints {
     let accepted = 0;
     for (const line of lines) {
       const witness = policy.witnesses.find(({ key }) => isLineOf(line, key));
+      if (witness === undefined || kept.some((other) => isLineOf(other, witness.key))) continue;
       // A cosignature states its time: zero is none.
-      if (witness === undefined || kept.has(witness.name) || !verifiedTime(checkpoint, line, witness.key)) continue;
-      if (own.length + kept.size === MAX_LINES) break;
-      kept.set(witness.name, line);
+      if (!verifiedTime(checkpoint, line, witness.key)) continue;
+      kept.push(line);
       accepted += 1;
     }
-    const names = new Set([...kept.keys()].filter((name) => policy.witnesses.some((witness) => witness.name === name)));
-    const note = formatNote({ text: checkpoint.text, signatures: [...own, ...kept.values()] });
+    const cosigned = policy.witnesses.filter(({ key }) => kept.some((line) => isLineOf(line, key)));
+    const names = new Set(cosigned.map(({ name }) => name));
+    const note = noteOf(checkpoint.text, own, kept, policy);
     return { accepted, note, hasQuorum: policy.needsWitness && policy.isQuorum(names) };
   }
+}
+
+/** All who are on the policy now, for whom there is room, then as many of those who were before as have some. */
+function noteOf(text: string, own: readonly SignatureLine[], kept: readonly SignatureLine[], { witnesses }: Policy): string {
+  const isOfPolicy = (line: SignatureLine): boolean => witnesses.some(({ key }) => isLineOf(line, key));
+  const signatures = [...own, ...kept.filter(isOfPolicy)];
+  for (const line of kept.filter((one) => !isOfPolicy(one))) {
+    const longer = [...signatures, line];
+    if (longer.length <= MAX_SIGNATURES && Buffer.byteLength(formatNote({ text, signatures: longer })) <= MAX_NOTE_BYTES)
+      signatures.push(line);
+  }
+  return formatNote({ text, signatures });
 }

@@ -20,7 +20,7 @@ const THRESHOLD = /^[1-9][0-9]?$/;
 
 export class PolicyError extends Error {
   override readonly name = "PolicyError";
-  readonly code = "policy_invalid";
+  readonly code: string = "policy_invalid";
 }
 
 /** @throws PolicyError naming the line */

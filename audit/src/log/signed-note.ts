@@ -6,7 +6,8 @@ export type SignedNote = { /** With its last newline. */ text: string; signature
 
 /** An ML-DSA-44 line has 3,300 bytes, and there may be many witnesses. */
 export const MAX_NOTE_BYTES = 65_536;
-const MAX_SIGNATURES = 16;
+/** Every verifier takes 16 (signed-note, "Format"); ours takes as many as this, for a policy may have 32 witnesses (tlog-policy, "Implementation limits"). */
+export const MAX_SIGNATURES = 64;
 const LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 
 /** Null for what is no signed note within the limits. */

@@ -112,6 +112,43 @@ t.test("a witness that was away, and one whose size is not remembered, are taken
   t.ok(await until(() => witnessed()!.size > size), "it goes on from the size that the witness says");
 });
 
+t.test("a witness is shown the log's own signatures alone, however many have cosigned", async (t) => {
+  const shown: string[] = [];
+  let target = "";
+  const server = createServer((request, response) => {
+    void (async () => {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      shown.push(body);
+      const answer = await fetch(`${target}${request.url}`, { method: "POST", body });
+      response.writeHead(answer.status).end(await answer.text());
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { producer, client, options, witnessed } = await witnessedLog(t, (url) => {
+    target = url;
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  await producer.covered((await producer.fact(keyList())).index);
+  client.follow();
+  t.ok(await until(() => witnessed() !== null));
+  await client[Symbol.asyncDispose]();
+  const before = shown.length;
+  await using again = await WitnessClient.open(options);
+  again.follow();
+  t.ok(await until(() => shown.length > before));
+  const { signatures, origin } = parseCheckpoint(shown.at(-1)!.slice(shown.at(-1)!.indexOf("\n\n") + 2))!;
+  t.same(
+    signatures.map(({ name }) => name),
+    [origin, origin],
+  );
+});
+
 t.test("answers that are too long, wrong or never come hold up nobody", async (t) => {
   const seen: string[] = [];
   const server = createServer((request, response) => {

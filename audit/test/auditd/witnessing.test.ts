@@ -9,6 +9,7 @@ import { KEY_TYPE, type KeyType, type NoteSigner, noteSigner, verifierKey } from
 import { formatSignatureLine } from "../../src/log/signed-note.ts";
 import { Link } from "../../src/producer/link.ts";
 import { type AuditProducer, connectProducer } from "../../src/producer/producer.ts";
+import { parseCheckpoint as parseJudged } from "../../src/verifier/note.ts";
 import type { CosignReply, Query, Witnessed } from "../../src/wire/frames.ts";
 import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../helper.ts";
 
@@ -159,6 +160,72 @@ t.test("cosignatures are merged, and a quorum of nested groups makes the checkpo
   );
 });
 
+t.test("32 witnesses, each of which the quorum needs, all stand under the checkpoint", async (t) => {
+  const witnesses = Array.from({ length: 32 }, (_, at) => newWitness(`w${at}.example`));
+  const lines = witnesses.map((witness, at) => `witness w${at} ${verifierKey(witness)}\n`).join("");
+  const all = `group all all ${witnesses.map((_, at) => `w${at}`).join(" ")}\nquorum all\n`;
+  const { auditd, producer, cosign, witnessed, checkpoint } = await witnessedLog(t, `${lines}${all}`);
+  const index = await factCovered(producer);
+  const head = checkpoint();
+  t.same(await cosign(head.size, witnesses.map((witness) => line(head, witness)).join("")), { accepted: 32 }, "in one answer");
+  t.match(await witnessed(index), { witnessed: true, witnessedSize: head.size });
+  await factCovered(producer);
+  const next = checkpoint();
+  for (const witness of witnesses) t.same(await cosign(next.size, line(next, witness)), { accepted: 1 }, witness.name);
+  const witnessedFile = join(auditd.logDir, "checkpoint.witnessed");
+  t.equal(readCheckpoint(witnessedFile).size, next.size);
+  const names = [...new Set(readCheckpoint(witnessedFile).signatures.map(({ name }) => name))];
+  t.same(names, [head.origin, ...witnesses.map(({ name }) => name)]);
+  t.equal(parseJudged(readFileSync(witnessedFile), "it").signatures.length, 34, "the verifier reads it");
+  await auditd.stop();
+  await auditd.start();
+  t.match(await witnessed(next.size - 1), { witnessed: true, witnessedSize: next.size }, "so does a start");
+});
+
+t.test("a policy with more witnesses than fit under a checkpoint is refused, when it is set and at the start", async (t) => {
+  const post = Array.from({ length: 19 }, (_, at) => newWitness(`w${at}.example`, KEY_TYPE.mlDsa44));
+  const lines = (count: number) =>
+    post
+      .slice(0, count)
+      .map((witness, at) => `witness w${at} ${verifierKey(witness)}\n`)
+      .join("");
+  const { auditd, producer, cosign, checkpoint } = await witnessedLog(t, "quorum none\n");
+  const logs = readFileSync(auditd.config.policyFile, "utf8")
+    .match(/^log .*\n/gm)!
+    .join("");
+  const set = (policy: string) => auditd.control({ verb: "set-policy", policy, approvers: ["ann", "bob"] });
+  const tooMany = `${logs}${lines(19)}quorum w0\n`;
+  t.match(await set(tooMany), { error: { code: "witnesses_too_many", message: /19 witnesses/ } });
+  t.notMatch(readFileSync(auditd.config.policyFile, "utf8"), /witness/);
+  t.match(await set(`${logs}${lines(18)}quorum w17\n`), { rolledBack: null });
+  await factCovered(producer);
+  const head = checkpoint();
+  for (const witness of post.slice(0, 18)) t.same(await cosign(head.size, line(head, witness)), { accepted: 1 });
+  t.equal(readCheckpoint(join(auditd.logDir, "checkpoint.witnessed")).signatures.length, 20);
+
+  setPolicy(auditd, () => tooMany);
+  t.same(await cosign(head.size, line(head, post[18]!)), { accepted: 0 }, "a file that changed is not taken");
+  t.match(auditd.output, /witnesses_too_many/);
+  await auditd.stop();
+  await t.rejects(auditd.start(), { message: /audit\.policy: witnesses_too_many/ });
+});
+
+t.test("a witness with a new key counts by that one alone", async (t) => {
+  const [old, fresh] = [newWitness("w.example"), newWitness("w.example")];
+  const { auditd, producer, cosign, checkpoint } = await witnessedLog(
+    t,
+    `witness w ${verifierKey(old)}\nwitness v ${verifierKey(newWitness("v"))}\ngroup g all w v\nquorum g\n`,
+  );
+  await factCovered(producer);
+  const head = checkpoint();
+  t.same(await cosign(head.size, line(head, old)), { accepted: 1 });
+  setPolicy(auditd, (logs) => `${logs}witness w ${verifierKey(fresh)}\nquorum w\n`);
+  t.same(await cosign(head.size, line(head, old)), { accepted: 0 });
+  t.notOk(existsSync(join(auditd.logDir, "checkpoint.witnessed")));
+  t.same(await cosign(head.size, line(head, fresh)), { accepted: 1 });
+  t.ok(existsSync(join(auditd.logDir, "checkpoint.witnessed")));
+});
+
 t.test(
   "without a quorum the wait ends after 5 s, and an answer for a checkpoint that is no longer the newest counts",
   async (t) => {
@@ -215,7 +282,7 @@ t.test("a changed policy is taken at once, but never with other log lines", asyn
   t.equal(readCheckpoint(join(auditd.logDir, "checkpoint.witnessed")).signatures.length, 4);
   await auditd.stop();
   writeFileSync(auditd.config.policyFile, "quorum nobody\n");
-  await t.rejects(auditd.start(), { message: /audit\.policy: line 1/ }, "a start without a policy is refused");
+  await t.rejects(auditd.start(), { message: /audit\.policy: policy_invalid: line 1/ }, "a start without a policy is refused");
 });
 
 t.test("nobody but audit-out hands cosignatures in", async (t) => {

@@ -63,7 +63,7 @@ for (const runtime of runtimes(t))
         400,
         requestOf(0, [], note100.replace(/^(.*\n.*\n).*\n/, `$1${Buffer.alloc(31).toString("base64")}\n`)),
       ],
-      ["17 signatures", 400, requestOf(0, [], formatNote({ text, signatures: Array(17).fill(good) }))],
+      ["65 signatures", 400, requestOf(0, [], formatNote({ text, signatures: Array(65).fill(good) }))],
       ["more than any request has", 413, Buffer.alloc(100_000, "a")],
       ["an origin that was not admitted", 404, await stranger.request(0, 10)],
       ["a signature of a stranger alone", 403, requestOf(0, [], formatNote({ text, signatures: [byStranger] }))],

@@ -10,7 +10,7 @@ import type { Logger } from "pino";
 import { parseCheckpoint, type SignedCheckpoint, verifiedTime } from "../../log/checkpoint.ts";
 import { LogReader } from "../../log/log-reader.ts";
 import { parsePolicy, type Witness } from "../../log/policy.ts";
-import { isLineOf } from "../../log/signed-note.ts";
+import { formatNote, isLineOf } from "../../log/signed-note.ts";
 import { TileProofs } from "../../log/tile-proofs.ts";
 import type { SeenTree } from "../../wire/frames.ts";
 import { HttpExchange } from "./http-exchange.ts";
@@ -196,13 +196,18 @@ export class WitnessRefused extends Error {
   }
 }
 
+/** `note`: with the log's own signatures. */
 type Head = { checkpoint: SignedCheckpoint; note: string; logDir: string };
 
 /** Null while a shard is being made. Not judged: a witness does that, and auditd what comes back. */
 async function readHead(logDir: string): Promise<Head | null> {
   const note = await readFile(join(logDir, "checkpoint"), "utf8").catch(() => null);
   const checkpoint = note === null ? null : parseCheckpoint(note);
-  return note === null || checkpoint === null ? null : { checkpoint, note, logDir };
+  if (checkpoint === null) return null;
+  // Without what others have cosigned: a witness of another make may take no more than 16 lines.
+  const { text, origin, signatures } = checkpoint;
+  const own = signatures.filter(({ name }) => name === origin);
+  return { checkpoint, note: formatNote({ text, signatures: own }), logDir };
 }
 
 function prefixOf(url: string): string {
