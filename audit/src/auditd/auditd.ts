@@ -45,6 +45,8 @@ const CLOCK_STEP_MS = 1_000;
 const SHARD_CHECK_MS = 60_000;
 /** As `audit-out` calls what a witness told it. */
 const WITNESS = "witness";
+/** Its quorum has seen more of the log than there is. */
+const WITNESSED_FILE = "checkpoint.witnessed";
 
 /** Another auditd answers on a socket of this configuration: one log has one writer. */
 class AlreadyRunningError extends Error {
@@ -107,6 +109,8 @@ export class Auditd implements AsyncDisposable {
     for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
     auditd.#trust = await TrustPolicy.open(config, log);
     auditd.#found = await auditd.#find();
+    const { missing } = auditd.#found.recovered;
+    if (missing !== null) auditd.#seen.push({ size: missing.size, root: missing.root.toString("hex"), by: WITNESSED_FILE });
     await auditd.#listen();
     await auditd.#learn();
     auditd.#rolledBack = rolledBackFrom(auditd.#foundSize, auditd.#seen) ?? (await auditd.#unvouchedRestore());
@@ -454,16 +458,17 @@ export class Auditd implements AsyncDisposable {
 
   async #cosign(shard: OpenShard, origin: string, size: number, lines: string): Promise<CosignReply> {
     if (origin === shard.files.origin) return shard.witnessing.cosign(size, lines);
-    if (origin !== shard.past?.origin) return { accepted: 0 };
-    if (this.#pastWitnessing?.origin !== origin) this.#pastWitnessing = { origin, opened: this.#openPastWitnessing(origin) };
+    const { past } = shard;
+    if (past === null || origin !== past.origin) return { accepted: 0 };
+    if (this.#pastWitnessing?.origin !== origin) this.#pastWitnessing = { origin, opened: this.#openPastWitnessing(past) };
     return (await this.#pastWitnessing.opened)?.cosign(size, lines) ?? { accepted: 0 };
   }
 
   /** Its private keys are gone; the policy has what they verify with. Null when its checkpoints are not what they must be: that is the verifier's. */
-  async #openPastWitnessing(origin: string): Promise<Witnessing | null> {
+  async #openPastWitnessing({ origin, size }: PastShard): Promise<Witnessing | null> {
     const { logDir } = shardFiles(this.#config, slugOf(origin));
     const keys = (await this.#trust.current()).logs.filter(({ name }) => name === origin);
-    return Witnessing.open(logDir, keys, this.#trust, (write) => this.#guard.withRoom(write)).catch((error: unknown) => {
+    return Witnessing.open(logDir, keys, size, this.#trust, (write) => this.#guard.withRoom(write)).catch((error: unknown) => {
       this.#log.error({ err: error, origin }, "the shard before takes no cosignatures");
       return null;
     });

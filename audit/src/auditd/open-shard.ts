@@ -125,7 +125,7 @@ export class OpenShard implements AsyncDisposable {
     const { logDir, origin } = files;
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
     const sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
-    const witnessing = await Witnessing.open(logDir, signers, trust, withRoom);
+    const witnessing = await Witnessing.open(logDir, signers, tree.size, trust, withRoom);
     return new OpenShard(files, around, past, wal, sidecar, witnessing, (shard) => [
       new AuditLog({
         boot,

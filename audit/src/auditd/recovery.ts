@@ -1,23 +1,29 @@
 /** What a start reads before anything is written: checkpoint, tree, leaves, write-ahead log. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../event/leaf.ts";
-import { openCheckpoint } from "../log/checkpoint.ts";
+import type { Checkpoint } from "../log/checkpoint.ts";
 import type { WithRoom } from "../log/durable-file.ts";
-import { LogDamagedError, LogReader } from "../log/log-reader.ts";
+import { LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import { TILE_WIDTH } from "../log/tile-layout.ts";
-import { checkEntries, TreeWriter } from "../log/tree-writer.ts";
+import { checkEntries, type TreeWriter } from "../log/tree-writer.ts";
 import { readWal, type WalContent } from "../log/wal-recovery.ts";
 import { loadLedger } from "./ledger-file.ts";
+import { missingOf, openNewestTree } from "./newest-tree.ts";
 
-export type Recovered = { tree: TreeWriter; ledger: Ledger; wal: WalContent };
+export type Recovered = {
+  tree: TreeWriter;
+  ledger: Ledger;
+  wal: WalContent;
+  /** A checkpoint that was witnessed, of more leaves than are durable. */
+  missing: Checkpoint | null;
+};
 
 /**
  * Takes the log up from its files.
- * @throws {@link LogDamagedError} when they do not bear out the last checkpoint, or the write-ahead log is bad anywhere but at its end
+ * @throws LogDamagedError when they do not bear out the last checkpoint, or the write-ahead log is bad anywhere but at its end
  */
 export async function recover(
   logDir: string,
@@ -26,18 +32,14 @@ export async function recover(
   families: ReadonlyMap<string, string>,
   withRoom: WithRoom,
 ): Promise<Recovered> {
-  const note = await readFile(join(logDir, "checkpoint"), "utf8").catch((error: unknown) => {
-    throw new LogDamagedError(0, `the checkpoint can't be read (${String(error)}); a log is made only by \`init\``);
-  });
-  const checkpoint = openCheckpoint(note, signers);
-  if (checkpoint === null) throw new LogDamagedError(0, "the checkpoint is not signed by both keys of this log");
-  const wal = await readWal(join(logDir, "wal"), checkpoint.size);
-  const tree = await TreeWriter.open(logDir, checkpoint.size, withRoom);
-  if (!tree.root().equals(checkpoint.root))
-    throw new LogDamagedError(0, `the tiles do not give the root of the checkpoint of ${checkpoint.size} leaves`);
-  const ledger = await rebuildLedger(logDir, origin, checkpoint.size, families);
-  for (const [at, leaf] of wal.leaves.entries()) apply(ledger, leaf, checkpoint.size + at);
-  return { tree, ledger, wal };
+  const newest = await openNewestTree(logDir, signers, withRoom);
+  const { tree } = newest;
+  const { size } = tree;
+  const wal = await readWal(join(logDir, "wal"), size);
+  const missing = await missingOf(logDir, newest, wal.leaves);
+  const ledger = await rebuildLedger(logDir, origin, size, families);
+  for (const [at, leaf] of wal.leaves.entries()) apply(ledger, leaf, size + at);
+  return { tree, ledger, wal, missing };
 }
 
 /** The ledger of a tree of `size` leaves, from what was saved of it and the leaves since. @throws LogDamagedError */

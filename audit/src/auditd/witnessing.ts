@@ -36,21 +36,33 @@ export class Witnessing {
     this.#size = size;
   }
 
-  /** @param keys of the log. @throws LogDamagedError when a checkpoint is not the log's */
-  static async open(logDir: string, keys: readonly NoteKey[], trust: TrustPolicy, withRoom: WithRoom): Promise<Witnessing> {
-    const newest = openOwn(await readFile(join(logDir, "checkpoint"), "utf8"), keys);
-    const files = await CheckpointFiles.open(logDir, newest.size, withRoom);
+  /**
+   * @param keys of the log
+   * @param treeSize leaves that the tiles hold: a newer checkpoint that was witnessed, and that they bear out, becomes `checkpoint`
+   * @throws LogDamagedError when a checkpoint is not the log's
+   */
+  static async open(
+    logDir: string,
+    keys: readonly NoteKey[],
+    treeSize: number,
+    trust: TrustPolicy,
+    withRoom: WithRoom,
+  ): Promise<Witnessing> {
+    const published = openOwn(await readFile(join(logDir, "checkpoint"), "utf8"), keys);
+    const files = await CheckpointFiles.open(logDir, published.size, withRoom);
+    const note = await files.readWitnessed();
+    const witnessed = note === null ? null : openOwn(note, keys);
+    let newest = published;
+    if (witnessed !== null && witnessed.size > published.size && witnessed.size <= treeSize) {
+      await files.publish(witnessed.size, note!);
+      newest = witnessed;
+    }
     const witnessing = new Witnessing(trust, keys, files, (await stat(logDir)).birthtimeMs, newest.size);
     witnessing.#remember(newest);
     const policy = await trust.current();
     witnessing.#cosigned.cosign(newest.size, newest.signatures, policy);
-    const note = await files.readWitnessed();
-    if (note !== null) {
-      const witnessed = openOwn(note, keys);
-      if (witnessed.size > newest.size) throw new LogDamagedError(newest.size, "checkpoint is older than checkpoint.witnessed");
-      // By a policy that has changed it may be worth nothing now.
-      if (policy.isQuorum(cosignersOf(witnessed, policy))) files.witnessedSize = witnessed.size;
-    }
+    // By a policy that has changed it may be worth nothing now.
+    if (witnessed !== null && policy.isQuorum(cosignersOf(witnessed, policy))) files.witnessedSize = witnessed.size;
     return witnessing;
   }
 
