@@ -23,7 +23,7 @@ import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { type Policy, PolicyError } from "../log/policy.ts";
 import { setCurrentSlug } from "../log/shards.ts";
-import type { CosignReply } from "../wire/frames.ts";
+import type { CosignReply, Witnessed } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
 import { destroyKeys, loadSigners } from "./log-keys.ts";
@@ -146,6 +146,7 @@ export class Auditd implements AsyncDisposable {
     this.#shard = null;
     shard?.auditLog.end({ type: "audit.stop", object: { kind: "log", id: AUDITD }, detail: {} });
     await shard?.[Symbol.asyncDispose]();
+    (await this.#pastWitnessing?.opened)?.close();
   }
 
   get #foundSize(): number {
@@ -179,12 +180,9 @@ export class Auditd implements AsyncDisposable {
       originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
       spooled: () => this.#spools.oldest(shard()),
       eraseSpooled: (origin: string, segment: string) => this.#spools.erase(shard(), origin, segment),
-      cover: (index: number) => shard().checkpointer.cover(index),
+      cover: (index: number, leafHash: string | undefined) => this.#cover(shard(), index, leafHash),
       cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
-      witnessed: async (index: number) => ({
-        ...(await shard().witnessed(index)),
-        mayGoOn: this.#config.unwitnessed === "mark",
-      }),
+      witnessed: (index: number, leafHash: string | undefined) => this.#witnessed(shard(), index, leafHash),
       status: () => this.status(),
       relay: (prod: string, query: NodeEvents & { node: string }) => this.#relay?.of(prod)?.take(query, shard().auditLog) ?? null,
       onLoss: () => this.#drainForLoss(),
@@ -460,8 +458,30 @@ export class Auditd implements AsyncDisposable {
     if (origin === shard.files.origin) return shard.witnessing.cosign(size, lines);
     const { past } = shard;
     if (past === null || origin !== past.origin) return { accepted: 0 };
+    return (await this.#witnessingOf(past))?.cosign(size, lines) ?? { accepted: 0 };
+  }
+
+  /** The last checkpoint of the shard before covers everything in it. */
+  async #cover(shard: OpenShard, index: number, leafHash: string | undefined): Promise<number | null> {
+    const origin = leafHash === undefined ? shard.originAt(index) : await shard.originOf(index, leafHash);
+    if (origin === null) return null;
+    return origin === shard.past?.origin ? shard.past.size : shard.checkpointer.cover(index);
+  }
+
+  async #witnessed(shard: OpenShard, index: number, leafHash: string | undefined): Promise<Witnessed | null> {
+    const origin = leafHash === undefined ? shard.originAt(index) : await shard.originOf(index, leafHash);
+    if (origin === null) return null;
+    const isPast = shard.past !== null && origin === shard.past.origin;
+    const seen = await (isPast ? (await this.#witnessingOf(shard.past))?.witnessed(index) : shard.witnessed(index));
+    const unseen = { needsWitness: (await this.#trust.current()).needsWitness, witnessed: false, witnessedSize: 0 };
+    return { ...(seen ?? unseen), mayGoOn: this.#config.unwitnessed === "mark" };
+  }
+
+  /** Null when it takes no cosignatures. */
+  #witnessingOf(past: PastShard): Promise<Witnessing | null> {
+    const { origin } = past;
     if (this.#pastWitnessing?.origin !== origin) this.#pastWitnessing = { origin, opened: this.#openPastWitnessing(past) };
-    return (await this.#pastWitnessing.opened)?.cosign(size, lines) ?? { accepted: 0 };
+    return this.#pastWitnessing.opened;
   }
 
   /** Its private keys are gone; the policy has what they verify with. Null when its checkpoints are not what they must be: that is the verifier's. */

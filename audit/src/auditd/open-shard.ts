@@ -166,6 +166,12 @@ export class OpenShard implements AsyncDisposable {
     return (await this.past?.holds(index, leafHash)) === true ? (this.past?.origin ?? null) : null;
   }
 
+  /** The shard that is meant by an index, where its hash is not known: this one, if it has so many entries. */
+  originAt(index: number): string | null {
+    if (index < this.auditLog.nextIndex) return this.files.origin;
+    return this.past !== null && index < this.past.size ? this.past.origin : null;
+  }
+
   /** What waits longest for the vault. Its lines were durable before their leaves: it is given once these are, too. */
   async oldestSegment(): Promise<Segment | null> {
     const found = await this.#sidecar.oldest();

@@ -48,6 +48,7 @@ const HelloSchema = Type.Object(
   },
   closed,
 );
+const Awaited = { index: SafeCount, leafHash: Type.Optional(Sha256Hex) };
 const QuerySchema = Type.Union([
   Type.Object(
     { id: SafeCount, verb: Type.Literal("relay"), node: Type.String({ maxLength: 64 }), ...NodeEvents.properties },
@@ -55,7 +56,7 @@ const QuerySchema = Type.Union([
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("status") }, closed),
-  Type.Object({ id: SafeCount, verb: Type.Literal("cover"), index: SafeCount }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("cover"), ...Awaited }, closed),
   Type.Object(
     {
       id: SafeCount,
@@ -66,7 +67,7 @@ const QuerySchema = Type.Union([
     },
     closed,
   ),
-  Type.Object({ id: SafeCount, verb: Type.Literal("witnessed"), index: SafeCount }, closed),
+  Type.Object({ id: SafeCount, verb: Type.Literal("witnessed"), ...Awaited }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("shard-of"), index: SafeCount, leafHash: Sha256Hex }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("disclosures") }, closed),
   Type.Object(
@@ -90,10 +91,12 @@ export type SessionHost = {
   /** The oldest segment that the vault does not have. */
   spooled: () => Promise<Spooled | null>;
   eraseSpooled: (origin: string, segment: string) => Promise<void>;
-  cover: (index: number) => Promise<number>;
+  /** Size of a checkpoint that covers the entry; null when it stands in neither shard. */
+  cover: (index: number, leafHash: string | undefined) => Promise<number | null>;
   /** Signature lines of witnesses for the checkpoint of this size of this shard. */
   cosign: (origin: string, size: number, lines: string) => Promise<CosignReply>;
-  witnessed: (index: number) => Promise<Witnessed>;
+  /** Null when the entry stands in neither shard. */
+  witnessed: (index: number, leafHash: string | undefined) => Promise<Witnessed | null>;
   status: () => LogStatus;
   /** Takes what a node signed; null for a producer that relays nothing. */
   relay: (prod: string, query: NodeEvents & { node: string }) => Promise<NodeEventsReply> | null;
@@ -232,9 +235,8 @@ export class ProducerSession {
       case "status":
         return this.#send(FRAME.reply, { id: query.id, ...status() });
       case "cover":
-        if (query.index >= log.nextIndex) throw new Error("a wait for a leaf that is not there");
-        cover(query.index).then(
-          (checkpointSize) => this.#send(FRAME.reply, { id: query.id, checkpointSize }),
+        cover(query.index, query.leafHash).then(
+          (checkpointSize) => this.#answerWait(query.id, checkpointSize === null ? null : { checkpointSize }),
           () => this.#socket.destroySoon(),
         );
         return;
@@ -246,8 +248,7 @@ export class ProducerSession {
         );
         return;
       case "witnessed":
-        if (query.index >= log.nextIndex) throw new Error("a wait for a leaf that is not there");
-        witnessed(query.index).then((reply) => this.#send(FRAME.reply, { id: query.id, ...reply }), onFatal);
+        witnessed(query.index, query.leafHash).then((reply) => this.#answerWait(query.id, reply), onFatal);
         return;
       case "shard-of":
         this.#host
@@ -265,6 +266,12 @@ export class ProducerSession {
           (error: unknown) => (error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error)),
         );
     }
+  }
+
+  /** Who waits for what no shard holds is no producer of ours. */
+  #answerWait(id: number, reply: object | null): void {
+    if (reply === null) this.#socket.destroy(new Error("a wait for a leaf that is not there"));
+    else this.#send(FRAME.reply, { id, ...reply });
   }
 
   #answered(): void {

@@ -67,12 +67,15 @@ export interface AuditConnection extends AsyncDisposable {
    * @throws {@link AuditUnavailable} without an answer in 2 s: the node sends it again
    */
   relay(node: string, events: NodeEvents): Promise<NodeEventsReply>;
-  /** Waits for a signed checkpoint that covers the leaf; one is made at once. */
-  covered(index: number): Promise<{ checkpointSize: number }>;
+  /**
+   * Waits for a signed checkpoint that covers the leaf; one is made at once.
+   * @param leafHash of the leaf, for one that may stand in the shard before; without it the shard that is written is asked first
+   */
+  covered(index: number, leafHash?: string): Promise<{ checkpointSize: number }>;
   /** Signature lines of witnesses for a checkpoint of the log; of the producer `audit-out` alone. auditd judges them. */
   cosign(origin: string, size: number, lines: string): Promise<CosignReply>;
   /** Waits, at most 5 s, for a checkpoint that covers the leaf and that the policy's quorum of witnesses cosigned. */
-  witnessed(index: number): Promise<Witnessed>;
+  witnessed(index: number, leafHash?: string): Promise<Witnessed>;
   /** The shard that holds the leaf of an acknowledgement; null for none that is written or was last. */
   shardOf(ref: LeafRef): Promise<string | null>;
   /** What waits longest to be sealed; of the producer `vault` alone. Null when nothing does. */
@@ -183,16 +186,18 @@ abstract class Connection implements AuditConnection {
     )) as NodeEventsReply;
   }
 
-  async covered(index: number): Promise<{ checkpointSize: number }> {
-    return (await this.link.query({ verb: "cover", index })) as { checkpointSize: number };
+  async covered(index: number, leafHash?: string): Promise<{ checkpointSize: number }> {
+    return (await this.link.query({ verb: "cover", index, ...(leafHash === undefined ? {} : { leafHash }) })) as {
+      checkpointSize: number;
+    };
   }
 
   async cosign(origin: string, size: number, lines: string): Promise<CosignReply> {
     return (await this.link.query({ verb: "cosign", origin, size, lines })) as CosignReply;
   }
 
-  async witnessed(index: number): Promise<Witnessed> {
-    const answer = this.link.query({ verb: "witnessed", index });
+  async witnessed(index: number, leafHash?: string): Promise<Witnessed> {
+    const answer = this.link.query({ verb: "witnessed", index, ...(leafHash === undefined ? {} : { leafHash }) });
     return (await answerWithin(WITNESS_WAIT_MS + ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as Witnessed;
   }
 
@@ -305,9 +310,9 @@ class CountingProducer extends Connection implements AuditProducer {
   }
 
   /** Without an answer nobody knows what the operator chose, so the effect must not happen. */
-  async #witnessed(request: EventDraft, { index }: LeafRef): Promise<Witnessed> {
+  async #witnessed(request: EventDraft, { index, leafHash }: LeafRef): Promise<Witnessed> {
     try {
-      return await this.witnessed(index);
+      return await this.witnessed(index, leafHash);
     } catch (error) {
       this.#close(request, "failed", "audit_timeout");
       throw new AuditUnavailable("disconnected", `no answer whether a witness has seen the request: ${String(error)}`);

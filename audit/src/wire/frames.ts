@@ -43,10 +43,11 @@ export type Query =
   | RelayQuery
   | { verb: "open-operations" }
   | { verb: "status" }
-  | { verb: "cover"; index: number }
+  /** `leafHash`: of the entry meant, which may stand in the shard before; without it the one that is written is asked first. */
+  | { verb: "cover"; index: number; leafHash?: string }
   /** Signature lines of witnesses for the checkpoint of this size of this shard; of `audit-out` alone. */
   | { verb: "cosign"; origin: string; size: number; lines: string }
-  | { verb: "witnessed"; index: number }
+  | { verb: "witnessed"; index: number; leafHash?: string }
   /** The shard that holds this very leaf. */
   | { verb: "shard-of"; index: number; leafHash: string }
   /** The oldest segment of what opens commitments; of `vault` alone, as the next one. */

@@ -347,6 +347,54 @@ t.test("the last checkpoint of the shard before is cosigned after the turn", asy
   t.equal(readCheckpoint(join(auditd.shardDir("2026"), "checkpoint")).signatures.length, 3);
 });
 
+t.test("after a turn, who waits for an entry of the shard before is answered by its last checkpoint", async (t) => {
+  const w = newWitness("w.example");
+  const { auditd, producer, cosign, witnessed } = await witnessedLog(
+    t,
+    `witness w ${verifierKey(w)}\nquorum w\n`,
+    { inception: "2026-12-20" },
+    Date.parse("2026-12-20T10:00:00Z"),
+  );
+  const [early, late] = [
+    await producer.fact(keyList()),
+    (await Promise.all(Array.from({ length: 40 }, () => producer.fact(keyList())))).at(-1)!,
+  ];
+  await auditd.stop();
+  auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
+  await auditd.start();
+  await auditd.control({ verb: "clock-is-right" });
+  const last = readCheckpoint(join(auditd.shardDir("2026"), "checkpoint"));
+  while (!producer.connected) await sleep(20);
+  for (let n = 0; n < 10; n++) await producer.fact(keyList());
+
+  t.same(await producer.covered(late.index), { checkpointSize: last.size });
+  t.same(
+    await producer.covered(early.index, early.leafHash),
+    { checkpointSize: last.size },
+    "also where the new one has an entry",
+  );
+  t.match(await witnessed(late.index), { witnessed: false, needsWitness: true, witnessedSize: 0 });
+  const waiting = producer.witnessed(late.index);
+  t.same(await cosign(last.size, line(last, w), last.origin), { accepted: 1 });
+  t.match(await waiting, { witnessed: true, needsWitness: true, witnessedSize: last.size });
+  t.match(await producer.witnessed(early.index, early.leafHash), { witnessed: true, witnessedSize: last.size });
+  t.match(await producer.witnessed(early.index), { witnessed: false, witnessedSize: 0 }, "an index alone is of the new one");
+
+  t.equal(producer.connected, true);
+  const waits: (() => Promise<unknown>)[] = [
+    () => producer.covered(last.size),
+    () => producer.witnessed(last.size),
+    () => producer.covered(early.index, late.leafHash),
+  ];
+  for (const wait of waits) {
+    while (!producer.connected) await sleep(20);
+    await t.rejects(wait(), { message: /closed the connection/ }, "an entry that is nowhere is not waited for");
+  }
+  const open = producer.witnessed(late.index + 1).catch(() => {});
+  await auditd.stop();
+  await open;
+});
+
 t.test("an action on keys waits for a witness; others don't", async (t) => {
   const w = newWitness("w.example");
   const { auditd, producer, cosign, checkpoint } = await witnessedLog(t, `witness w ${verifierKey(w)}\nquorum w\n`);
