@@ -448,10 +448,11 @@ export class Auditd implements AsyncDisposable {
   async #checkWitnesses(shard: OpenShard): Promise<void> {
     const policy = await this.#trust.current();
     // A shard that closed meanwhile takes nothing more.
-    const detail = this.#shard === shard ? shard.witnessing.lagNow(policy, Date.now()) : null;
+    const { witnessing, auditLog } = shard;
+    const detail = this.#shard === shard ? witnessing.lagNow(policy, Date.now(), auditLog.ledger.lacksWitness) : null;
     if (detail === null) return;
     this.#log.warn(detail, "cosignatures of the witnesses");
-    await shard.auditLog.record({ type: "audit.witness.lag", object: { kind: "log", id: AUDITD }, detail });
+    await auditLog.record({ type: "audit.witness.lag", object: { kind: "log", id: AUDITD }, detail });
   }
 
   async #cosign(shard: OpenShard, origin: string, size: number, lines: string): Promise<CosignReply> {

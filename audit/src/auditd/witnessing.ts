@@ -26,7 +26,6 @@ export class Witnessing {
   readonly #begunMs: number;
   #size: number;
   #waiters: Waiter[] = [];
-  #isLagging = false;
 
   private constructor(trust: TrustPolicy, keys: readonly NoteKey[], files: CheckpointFiles, begunMs: number, size: number) {
     this.#trust = trust;
@@ -106,12 +105,14 @@ export class Witnessing {
     return { needsWitness, witnessed: needsWitness && index < witnessedSize, witnessedSize };
   }
 
-  /** What the log must say now of going without cosignatures; null when nothing changed. */
-  lagNow(policy: Policy, nowMs: number): LagDetail | null {
+  /**
+   * What the log must say now of going without cosignatures; null when nothing changed.
+   * @param isTold it says so already
+   */
+  lagNow(policy: Policy, nowMs: number, isTold: boolean): LagDetail | null {
     const lastMs = Math.max(this.#files.witnessedMs ?? this.#begunMs, this.#trust.changedMs);
-    const change = witnessLag(nowMs, policy.needsWitness ? lastMs : nowMs, this.#isLagging);
+    const change = witnessLag(nowMs, policy.needsWitness ? lastMs : nowMs, isTold);
     if (change === null) return null;
-    this.#isLagging = change === "begins";
     return {
       since_s: Math.max(0, Math.floor((nowMs - lastMs) / 1_000)),
       witnessed_size: this.#files.witnessedSize,

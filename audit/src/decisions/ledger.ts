@@ -34,6 +34,7 @@ export type LedgerSnapshot = {
   nextShard: string | null;
   isClosed: boolean;
   follows: Follows | null;
+  lacksWitness: boolean;
 };
 
 /** The shard before this one, and what of it was lost where it was put back to an older state. */
@@ -51,6 +52,7 @@ export class Ledger {
   #nextShard: string | null = null;
   #isClosed = false;
   #follows: Follows | null = null;
+  #lacksWitness = false;
 
   /** @param families family of each producer: its members close each other's operations */
   constructor(families: ReadonlyMap<string, string>, snapshot?: LedgerSnapshot) {
@@ -64,6 +66,7 @@ export class Ledger {
     this.#nextShard = snapshot.nextShard;
     this.#isClosed = snapshot.isClosed;
     this.#follows = snapshot.follows;
+    this.#lacksWitness = snapshot.lacksWitness;
   }
 
   snapshot(): LedgerSnapshot {
@@ -76,6 +79,7 @@ export class Ledger {
       nextShard: this.#nextShard,
       isClosed: this.#isClosed,
       follows: this.#follows,
+      lacksWitness: this.#lacksWitness,
     };
   }
 
@@ -90,6 +94,11 @@ export class Ledger {
 
   get follows(): Follows | null {
     return this.#follows;
+  }
+
+  /** The log says that it goes without cosignatures, and not yet that this is over. */
+  get lacksWitness(): boolean {
+    return this.#lacksWitness;
   }
 
   /** The shard's last leaf is written: nothing follows in it. */
@@ -173,6 +182,7 @@ export class Ledger {
       };
     if (event.type === "audit.shard.next") this.#nextShard = String(detail["origin"]);
     if (event.type === "audit.shard.close") this.#isClosed = true;
+    if (event.type === "audit.witness.lag") this.#lacksWitness = detail["over"] !== true;
     if (event.type === "audit.op.carried") this.#carry(event.op, detail);
     this.#sequences.get(event.prod)?.advance(event.pseq, index);
     this.#applyOperation(event, index, leafHash);
