@@ -18,7 +18,7 @@ import { AUDITD } from "../decisions/ledger.ts";
 import type { Beginning } from "../decisions/restate.ts";
 import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
-import { replaceFile } from "../log/durable-file.ts";
+import { replaceFile, syncFolder } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { type Policy, PolicyError } from "../log/policy.ts";
@@ -26,7 +26,7 @@ import { setCurrentSlug } from "../log/shards.ts";
 import type { CosignReply, Witnessed } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
-import { destroyKeys, loadSigners } from "./log-keys.ts";
+import { destroyKeys, hasKeys, loadSigners } from "./log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
 import { NodeRelay } from "./node-relay.ts";
 import { OpenShard, type Surroundings } from "./open-shard.ts";
@@ -82,6 +82,7 @@ export class Auditd implements AsyncDisposable {
   readonly #spools: Spools;
   #timers: NodeJS.Timeout[] = [];
   #turning: Promise<void> | null = null;
+  #shardChecks: Promise<void> = Promise.resolve();
   #checkDiskSoon: () => void = () => {};
   #diskDraining = false;
   #lossDraining = false;
@@ -113,6 +114,7 @@ export class Auditd implements AsyncDisposable {
     if (missing !== null) auditd.#seen.push({ size: missing.size, root: missing.root.toString("hex"), by: WITNESSED_FILE });
     await auditd.#listen();
     await auditd.#learn();
+    await auditd.#endTurn();
     auditd.#rolledBack = rolledBackFrom(auditd.#foundSize, auditd.#seen) ?? (await auditd.#unvouchedRestore());
     if (auditd.#rolledBack === null) {
       await auditd.#takeUp();
@@ -140,6 +142,7 @@ export class Auditd implements AsyncDisposable {
     for (const timer of this.#timers) clearInterval(timer);
     this.#loopLag[Symbol.dispose]();
     await this.#control?.close();
+    await this.#shardChecks;
     await this.#turning;
     await Promise.all(this.#ports.map((port) => port.close()));
     const shard = this.#shard;
@@ -247,7 +250,7 @@ export class Auditd implements AsyncDisposable {
     });
     this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));
     this.#every(CLOCK_CHECK_MS, (shard) => this.#checkClock(shard));
-    const checkShard = this.#every(SHARD_CHECK_MS, (shard) => this.#checkShard(shard));
+    const checkShard = this.#every(SHARD_CHECK_MS, () => this.#checkShard());
     for (const port of this.#ports) port.open();
     checkShard();
   }
@@ -299,7 +302,15 @@ export class Auditd implements AsyncDisposable {
     return turn;
   }
 
-  async #checkShard(shard: OpenShard): Promise<void> {
+  /** One look at a time: two would each make keys for the next shard. */
+  #checkShard(): Promise<void> {
+    this.#shardChecks = this.#shardChecks.then(() => this.#prepareOrTurn()).catch(this.#onFatal);
+    return this.#shardChecks;
+  }
+
+  async #prepareOrTurn(): Promise<void> {
+    const shard = this.#shard;
+    if (shard === null) return;
     const { files, auditLog } = shard;
     const { clockSyncedFile } = this.#config;
     const next = shardFiles(this.#config, slugAfter(files.slug, "year"));
@@ -311,7 +322,7 @@ export class Auditd implements AsyncDisposable {
       const detail = { origin: next.origin, keys };
       await auditLog.record({ type: "audit.shard.next", object: { kind: "log", id: AUDITD }, detail });
       this.#log.info(detail, "the next shard is prepared");
-      if (isClockTrusted) await this.#checkShard(shard);
+      if (isClockTrusted) await this.#prepareOrTurn();
     } else if (due === "turn") {
       this.#turning = this.#turn(shard, next.origin);
       await this.#turning;
@@ -362,13 +373,23 @@ export class Auditd implements AsyncDisposable {
     this.#log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");
   }
 
+  /** A life that ended at the turn may have named this shard without making that durable, and left keys of the older one. */
+  async #endTurn(): Promise<void> {
+    const { follows } = this.#found.recovered.ledger;
+    if (follows === null) return;
+    const older = shardFiles(this.#config, slugOf(follows.origin));
+    if (!(await hasKeys(older))) return;
+    await syncFolder(this.#config.auditDir);
+    await destroyKeys(older);
+  }
+
   async #answerOperator(request: AuditControlRequest): Promise<object> {
     switch (request.verb) {
       case "status":
         return this.status();
       case "clock-is-right":
         this.#isClockVouched = true;
-        if (this.#shard !== null && this.#turning === null) await this.#checkShard(this.#shard);
+        await this.#checkShard();
         return this.status();
       case "set-policy":
         twoOf(request.approvers);
@@ -378,7 +399,7 @@ export class Auditd implements AsyncDisposable {
         const [one, other] = twoOf(request.approvers);
         if (this.#rolledBack === null)
           throw new ControlRefused("not_rolled_back", "nobody has seen more of the log than it holds, and it was not restored");
-        this.#turning ??= this.#openAfterRestore([one, other]);
+        this.#turning ??= this.#openAfterRestore([one, other]).catch(this.#onFatal);
         await this.#turning;
         this.#turning = null;
         return this.status();

@@ -32,6 +32,11 @@ export async function missingKey({ keyFiles }: ShardFiles): Promise<string | nul
   return null;
 }
 
+/** Whether any key of the shard is there, whole or not. */
+export async function hasKeys({ keyFiles }: ShardFiles): Promise<boolean> {
+  return (await Promise.all(KINDS.map(({ kind }) => exists(keyFiles[kind])))).some(Boolean);
+}
+
 /** @throws ConfigError when a key is missing, open to others, or of another kind */
 export async function loadSigners({ keyFiles, origin }: ShardFiles): Promise<NoteSigner[]> {
   return await Promise.all(

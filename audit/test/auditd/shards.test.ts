@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -126,6 +126,52 @@ t.test("killed at any moment of the turn, it ends in one shard that follows the 
   t.same([young.filter((type) => type === "audit.shard.open").length, young[0]], [1, "audit.shard.open"]);
   t.equal(young.filter((type) => type === "audit.op.carried").length, 1);
   t.same(keysOf(auditd), ["2027.ed25519.pem", "2027.ml-dsa-44.pem"]);
+});
+
+t.test("keys of the shard before that a power cut left at the turn are destroyed by the next start", async (t) => {
+  const auditd = await auditdInDecember(t);
+  const left = keysOf(auditd).filter((name) => name.startsWith("2026"));
+  const kept = new Map(left.map((name) => [join(auditd.config.keysDir, name), readFileSync(join(auditd.config.keysDir, name))]));
+  await auditd.stop();
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  await auditd.control({ verb: "clock-is-right" });
+  await auditd.stop("SIGKILL");
+  for (const [file, key] of kept) writeFileSync(file, key, { mode: 0o400 });
+  await auditd.start();
+  t.same([left.length, keysOf(auditd)], [2, ["2027.ed25519.pem", "2027.ml-dsa-44.pem"]]);
+});
+
+t.test("a shard that was not prepared is prepared once, however many vouch for the clock at a time", async (t) => {
+  const auditd = new AuditdFixture(temporaryFolder(t), { inception: "2026-10-05" });
+  auditd.clockMs = Date.parse("2026-10-05T10:00:00Z");
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  const answers = await Promise.all(Array.from({ length: 3 }, () => auditd.control({ verb: "clock-is-right" })));
+  t.match(
+    answers,
+    Array.from({ length: 3 }, () => ({ origin: "box.audit.acme/2027" })),
+  );
+  t.equal(readFileSync(auditd.config.policyFile, "utf8").match(/^log box\.audit\.acme\/2027\+/gm)?.length, 2);
+  await auditd.stop();
+  t.equal((await typesOf(auditd.shardDir("2026"))).filter((type) => type === "audit.shard.next").length, 1);
+});
+
+t.test("a turn that an officer asked for and that fails ends auditd, as any other write that fails", async (t) => {
+  const auditd = await auditdInDecember(t);
+  await auditd.stop();
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  // In the way of the file that names the shard.
+  mkdirSync(join(auditd.config.auditDir, "current.new"));
+  const asked = auditd.control({ verb: "clock-is-right" }).catch(() => null);
+  t.equal(await auditd.ended(10_000), 1);
+  await asked;
+  rmSync(join(auditd.config.auditDir, "current.new"), { recursive: true });
+  await auditd.start();
+  t.equal(auditd.currentSlug, "2027", "the next start ends the turn");
 });
 
 /** A log that was put back to an older state; `later` is what its producers had been acknowledged since. */
