@@ -14,9 +14,10 @@ import { type FullDiskRound, fillDisk, type Lack } from "./audit/crash/full-disk
 import { ImageTrials, type TriedImage } from "./audit/crash/image-trials.ts";
 import { type KillRound, killAgainAndAgain } from "./audit/crash/kills.ts";
 import { drawPoints, drawPointsWithin } from "./audit/crash/points.ts";
-import type { RecordedRun } from "./audit/crash/recorded-run.ts";
+import type { RecordedRun, Window } from "./audit/crash/recorded-run.ts";
 import { Rows } from "./audit/crash/rows.ts";
 import { recordLog, recordSecondLives } from "./audit/crash/runs.ts";
+import { recordTurns } from "./audit/crash/turns.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -27,6 +28,8 @@ const DEFAULT_POINTS = 1_000;
 const ROUNDS = 4;
 /** Of the points, those within the taking up of what an earlier power cut left. */
 const SECOND_SHARE = 0.25;
+/** And those within turns of the year. */
+const TURN_SHARE = 0.2;
 const POINTS_IN_A_SECOND_LIFE = 20;
 /** 200 and 100 for 1,000 points. */
 const KILLS_PER_POINT = 0.2;
@@ -40,6 +43,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const points = Number(args[1] ?? DEFAULT_POINTS);
   if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(points) || points < 1)
     throw new TypeError("SEED and POINTS are numbers");
+  const secondPoints = Math.floor(points * SECOND_SHARE);
+  const turnPoints = Math.floor(points * TURN_SHARE);
   const random = seededRandom(seed);
   const folder = temporaryRoot();
   const images = mkdtempSync(join(memoryDisk(), "rta-"));
@@ -51,21 +56,21 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const report = reporter(progress, points);
     const cuts = await trials.run(
       run,
-      drawPoints(Math.ceil(points * (1 - SECOND_SHARE)), run.calls.length, run.kinds, random),
+      drawPoints(points - secondPoints - turnPoints, run.whole, run.kinds, random),
       null,
       ALL_KINDS,
       report,
     );
-    const left = points - cuts.length;
     let lives = 0;
-    for await (const second of recordSecondLives(folder, run, rows, Math.ceil(left / POINTS_IN_A_SECOND_LIFE), random)) {
+    for await (const second of recordSecondLives(folder, run, rows, Math.ceil(secondPoints / POINTS_IN_A_SECOND_LIFE), random)) {
       lives += 1;
-      const count = Math.min(POINTS_IN_A_SECOND_LIFE, points - cuts.length);
-      cuts.push(
-        ...(await trials.run(second, drawPoints(count, second.calls.length, second.kinds, random), null, ALL_KINDS, report)),
-      );
+      const count = Math.min(POINTS_IN_A_SECOND_LIFE, points - turnPoints - cuts.length);
+      cuts.push(...(await trials.run(second, drawPoints(count, second.whole, second.kinds, random), null, ALL_KINDS, report)));
     }
-    const table = await leaveOutEach(run, trials, random, progress);
+    const turns = await recordTurns(join(folder, "turns"), new Rows(random), random);
+    progress(`${turns.turns.length} turns recorded in ${turns.calls.length} calls`);
+    cuts.push(...(await trials.run(turns, drawPoints(turnPoints, turns.turns, turns.kinds, random), null, ALL_KINDS, report)));
+    const table = await leaveOutEach([run, turns], trials, random, progress);
     const killed = await killRounds(folder, Math.ceil(points * KILLS_PER_POINT), random, progress);
     const filled = await fullDisks(folder, Math.ceil(points * FULL_DISKS_PER_POINT), random, progress);
     const figures = {
@@ -73,7 +78,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       calls_recorded: run.calls.length,
       events: rows.all.length,
       second_lives_recorded: lives,
+      turns_recorded: turns.turns.length,
       images: cuts.length,
+      images_at_turns: turnPoints,
       images_by_kind: countBy(cuts, ({ kind }) => kind),
       broken: cuts.filter(({ broken }) => broken.length > 0).map(describe),
       left_out: table,
@@ -103,23 +110,26 @@ type LeftOut = { images: number; caught: number; as: Record<string, number> };
 const KEPT_THOUGH_NEEDLESS: ReadonlySet<string> = new Set([
   // An older ledger is as good, only that a start reads more leaves; it is written by the one way in which files are replaced.
   "name of ledger",
-  // Of this run only its writing at the ceremony is recorded, and a ceremony that was cut short is begun anew. At the turn of a shard, which is not
-  // recorded here, the older keys are destroyed after it.
-  "name of current",
 ]);
 
+/** Each is left out of the runs that make it, in turns, the one first that goes on without it for the longest. */
 async function leaveOutEach(
-  run: RecordedRun,
+  runs: readonly RecordedRun[],
   trials: ImageTrials,
   random: () => number,
   progress: (line: string) => void,
 ): Promise<Record<string, LeftOut>> {
   const table: Record<string, LeftOut> = {};
-  for (const [call, windows] of run.syncCalls) {
+  for (const call of new Set(runs.flatMap(({ syncCalls }) => [...syncCalls]))) {
+    const places = runs
+      .map((run) => ({ run, windows: run.windowsWithout(call) }))
+      .filter(({ windows }) => windows.length > 0)
+      .sort((one, other) => longest(other.windows) - longest(one.windows));
     const tried: TriedImage[] = [];
     let caught: TriedImage[] = [];
     // Some are missed for a moment only, between two calls of a life: these take more images.
     while (tried.length < (KEPT_THOUGH_NEEDLESS.has(call) ? IMAGES_FOR_A_CALL : MAX_IMAGES_FOR_A_CALL) && caught.length === 0) {
+      const { run, windows } = places[(tried.length / IMAGES_FOR_A_CALL) % places.length]!;
       const points = drawPointsWithin(IMAGES_FOR_A_CALL, run.calls.length, windows, random);
       tried.push(...(await trials.run(run, points, call, TELLING_KINDS)));
       caught = tried.filter(({ broken }) => broken.length > 0);
@@ -128,6 +138,10 @@ async function leaveOutEach(
     progress(`without the sync of ${call}: ${caught.length} of ${tried.length} images caught ${JSON.stringify(table[call].as)}`);
   }
   return table;
+}
+
+function longest(windows: readonly Window[]): number {
+  return Math.max(...windows.map(({ from, until }) => until - from));
 }
 
 async function killRounds(

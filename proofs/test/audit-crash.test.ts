@@ -2,10 +2,12 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { temporaryRoot } from "../audit/auditd-instance.ts";
+import { AuditdProcess } from "../audit/crash/auditd-process.ts";
 import { Coordinator } from "../audit/crash/coordinator.ts";
 import type { CrashKind } from "../audit/crash/crash-state.ts";
 import { ImageTrials } from "../audit/crash/image-trials.ts";
-import { RecordedRun } from "../audit/crash/recorded-run.ts";
+import { diskIn, RecordedRun } from "../audit/crash/recorded-run.ts";
+import type { Kill } from "../audit/crash/recorder.ts";
 import { Rows } from "../audit/crash/rows.ts";
 import { recordSecondLives } from "../audit/crash/runs.ts";
 import type { Mark } from "../audit/crash/promises.ts";
@@ -24,13 +26,15 @@ function place(t: Test) {
   return { root, random, rows: new Rows(random), trials: new ImageTrials(images, random) };
 }
 
-function record(folder: string, rows: Rows, brokenOff: readonly number[], lives: readonly Life[]): Promise<RecordedRun> {
+function record(folder: string, rows: Rows, brokenOff: readonly Kill[], lives: readonly Life[]): Promise<RecordedRun> {
   mkdirSync(folder);
+  const auditd = new AuditdProcess(folder, diskIn(folder));
   return RecordedRun.record({
     folder,
+    auditd,
     rows,
     kept: null,
-    live: async (auditd, recorder) => {
+    live: async (recorder) => {
       await recordInit(auditd, recorder, brokenOff);
       const coordinator = new Coordinator(auditd, rows, seededRandom(SEED), (acks) => recorder.mark({ acks } satisfies Mark));
       for (const life of lives) await recordLife(auditd, recorder, coordinator, life);
@@ -54,7 +58,7 @@ const everyNth = (from: number, to: number, count: number): number[] =>
 t.test("a ceremony that was broken off and repeated is durable once it says so", async (t) => {
   const { root, rows, trials } = place(t);
   // After the renames of key and policy, before their folders are synced.
-  const run = await record(join(root, "log"), rows, [7, 8, 14], []);
+  const run = await record(join(root, "log"), rows, [{ after: 7 }, { after: 8 }, { after: 14 }], []);
   t.same(await brokenAt(trials, run, [run.calls.length], null), []);
 });
 
@@ -70,7 +74,7 @@ t.test("a folder of the tree that a killed auditd made is durable before a check
   const whole = await record(join(root, "whole"), new Rows(seededRandom(SEED)), [], [{ rows: 1 }]);
   const life = whole.kinds.get("life")!.at(-1)!;
   const made = whole.calls.findIndex((call) => call.op === "mkdir" && call.path.endsWith("/tile/entries/000.p"));
-  const run = await record(join(root, "log"), rows, [], [{ kill: { after: made - life + 1, atWriteTo: null } }, { rows: 1 }]);
+  const run = await record(join(root, "log"), rows, [], [{ kill: { after: made - life + 1 } }, { rows: 1 }]);
   t.same(await brokenAt(trials, run, [run.calls.length], null), []);
 });
 

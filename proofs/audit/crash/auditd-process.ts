@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -95,6 +96,15 @@ export class AuditdProcess {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Asks on the operator's socket. @throws what it refuses, or when it ends before it answers */
+  async control(request: object): Promise<void> {
+    const socket = connect(this.config.controlSocket!);
+    socket.end(`${JSON.stringify(request)}\n`);
+    let text = "";
+    for await (const chunk of socket) text += String(chunk);
+    if (!text.endsWith("\n") || text.includes('"error"')) throw new Error(`${JSON.stringify(request)}: ${text}`);
   }
 
   /** Ends it and waits for that. */

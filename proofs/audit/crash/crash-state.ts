@@ -62,6 +62,11 @@ export function crashState(disk: Disk, kind: CrashKind, random: () => number): I
   return folderOf(disk.root);
 }
 
+/** What the blocks of removed key files hold then. */
+export function keyBlocks({ removedKeys, remains }: Disk, kind: CrashKind, random: () => number): Buffer[] {
+  return removedKeys.map((file) => fileAfter(file, CRASH_KINDS[kind], remains, random).bytes);
+}
+
 function namesAfter(folder: DiskFolder, { names }: Fate, cutAt: number, random: () => number): Map<string, DiskNode> {
   const kept = new Map(folder.durable);
   const keep = ({ name, node }: NameChange): void => {

@@ -13,6 +13,11 @@ export type NameChange = { at: number; name: string; node: DiskNode | null };
 
 const MAX_REMAINS = 16;
 
+/** Blocks that such a file gave back are looked at, too. */
+export function isKey(path: string): boolean {
+  return path.startsWith("keys/");
+}
+
 /** A list of changes that forgets its beginning. */
 class Changes<T> {
   pending: T[] = [];
@@ -102,8 +107,11 @@ export class Disk {
   readonly #syncs = new Map<number, () => void>();
   /** What removed files held, newest last: it may still lie in blocks that are used again. */
   readonly remains: Buffer[] = [];
+  /** Key files that were removed. */
+  readonly removedKeys: DiskFile[] = [];
   #at = 0;
   #life = 0;
+  #lifeFrom = 0;
 
   /** @param found what is there, durably, when recording begins: the root first, folders before what they hold */
   constructor(found: readonly FoundNode[]) {
@@ -127,6 +135,11 @@ export class Disk {
   /** Processes that recorded. */
   get life(): number {
     return this.#life;
+  }
+
+  /** Calls applied when the last of them began. */
+  get lifeFrom(): number {
+    return this.#lifeFrom;
   }
 
   /** @param isDone false: this sync was left out of the program */
@@ -176,6 +189,7 @@ export class Disk {
         return this.#setName(at, call.path, null);
       case "life":
         this.#life += 1;
+        this.#lifeFrom = at;
         return;
       case "mark":
         return;
@@ -193,6 +207,7 @@ export class Disk {
   #remember(path: string): void {
     const node = this.lookup(path);
     if (!(node instanceof DiskFile)) return;
+    if (isKey(path)) this.removedKeys.push(node);
     this.remains.push(node.current());
     if (this.remains.length > MAX_REMAINS) this.remains.shift();
   }

@@ -49,7 +49,7 @@ export async function fillDisk(root: string, lack: Lack, random: () => number): 
     const hasEnded = await writeUntilItEnds(auditd, coordinator);
     const startOnFull = await triedStart(auditd);
     mount("-o", `remount,size=${ROOM_BYTES},nr_inodes=${ROOM_INODES}`, disk);
-    const trial = { acks, checkpoints: [], commitments: rows.commitments, isInitialized: true };
+    const trial = { acks, checkpoints: [], commitments: rows.commitments, isInitialized: true, turn: null };
     const { broken } = await takeUp(auditd, trial);
     return { lack, broken, acks: acks.length, hasEnded, startOnFull };
   } finally {

@@ -1,8 +1,8 @@
 /** Tries images one after the other, several at a time. */
 import { join } from "node:path";
-import { type CrashKind, crashState } from "./crash-state.ts";
+import { type CrashKind, crashState, keyBlocks } from "./crash-state.ts";
 import type { RecordedRun } from "./recorded-run.ts";
-import { tryImage, type Verdict, writeImage } from "./try-image.ts";
+import { tryImage, type Verdict } from "./try-image.ts";
 
 /** Two cores; more processes than that only wait for one another. */
 const AT_A_TIME = 3;
@@ -34,9 +34,10 @@ export class ImageTrials {
       while (underWay.size >= AT_A_TIME) await Promise.race(underWay);
       const kind = kinds[this.#made % kinds.length]!;
       const image = crashState(disk, kind, this.#random);
+      const blocks = keyBlocks(disk, kind, this.#random);
       this.#made += 1;
       const trial = run.trialAt(point);
-      const one = tryImage(join(this.#folder, `i${this.#made}`), (at) => writeImage(at, image), trial).then((verdict) => {
+      const one = tryImage(join(this.#folder, `i${this.#made}`), { files: image, blocks }, trial).then((verdict) => {
         const all = { ...verdict, kind, point, acks: trial.acks.length };
         tried.push(all);
         onTried(all);

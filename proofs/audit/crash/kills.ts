@@ -31,7 +31,8 @@ export async function killAgainAndAgain(root: string, kills: number, random: () 
     const before = acks.length;
     if (random() < TAKING_UP_SHARE) await killWhileTakingUp(auditd, random() * MAX_TAKING_UP_MS);
     else await killUnderLoad(auditd, coordinator, random() * MAX_LOAD_MS);
-    const { broken } = await takeUp(auditd, { acks, checkpoints: [], commitments: rows.commitments, isInitialized: true });
+    const { commitments } = rows;
+    const { broken } = await takeUp(auditd, { acks, checkpoints: [], commitments, isInitialized: true, turn: null });
     rounds.push({ broken, acks: acks.length - before });
   }
   return rounds;

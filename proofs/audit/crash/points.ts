@@ -1,16 +1,17 @@
 /** Draws the moments at which the power is cut. */
 import type { Window } from "./recorded-run.ts";
 
-/** Half of them anywhere, half from every kind of call alike, so that what happens once in a log's life is met too. Ascending. */
+/** Half of them anywhere in these windows, half from every kind of call alike, so that what happens once in a log's life is met too. Ascending. */
 export function drawPoints(
   count: number,
-  calls: number,
+  windows: readonly Window[],
   kinds: ReadonlyMap<string, readonly number[]>,
   random: () => number,
 ): number[] {
-  const groups = [...kinds.values()];
+  const isWithin = (at: number): boolean => windows.some(({ from, until }) => from <= at && at < until);
+  const groups = [...kinds.values()].map((group) => group.filter(isWithin)).filter(({ length }) => length > 0);
   return Array.from({ length: count }, (_, n) => {
-    if (n % 2 === 0) return Math.ceil(random() * calls);
+    if (n % 2 === 0) return pointIn(windows, Math.floor(random() * lengthOf(windows)));
     const group = groups[Math.floor(random() * groups.length)]!;
     // Just after the call.
     return group[Math.floor(random() * group.length)]! + 1;
@@ -28,3 +29,17 @@ export function drawPointsWithin(count: number, calls: number, windows: readonly
 }
 
 const END_CALLS = 4;
+
+function lengthOf(windows: readonly Window[]): number {
+  return windows.reduce((sum, { from, until }) => sum + until - from, 0);
+}
+
+/** The point after so many of all windows' calls, and one. */
+function pointIn(windows: readonly Window[], calls: number): number {
+  let left = calls;
+  for (const { from, until } of windows) {
+    if (left < until - from) return from + left + 1;
+    left -= until - from;
+  }
+  throw new RangeError(`there are no ${calls} calls in the windows`);
+}

@@ -1,17 +1,46 @@
-/** Reads a log as a stranger would, by the public formats alone: tlog-tiles, and RFC 6962 for the hashes. */
+/** Reads a log as a stranger would, by the public formats alone: tlog-tiles, signed notes, tlog-policy, and RFC 6962 for the hashes. */
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseCheckpoint } from "./promises.ts";
 
 const WIDTH = 256;
+const SHARD = /^[0-9]{4}$/;
+const SIGNATURE = /^— ([^ ]+) ([A-Za-z0-9+/=]+)$/;
 
-export type ReadLog = { size: number; root: string; leaves: Buffer[]; hashes: Buffer[] };
+export type ReadLog = {
+  origin: string;
+  size: number;
+  root: string;
+  leaves: Buffer[];
+  hashes: Buffer[];
+  /** `name+key id` of each signature under the checkpoint. */
+  signers: string[];
+};
 export type SidecarLine = { index: number; field: string; commitment: string };
+export type Leaf = {
+  prod: string;
+  boot: string;
+  pseq: number;
+  type: string;
+  op: string;
+  phase: string;
+  detail?: Record<string, unknown>;
+};
+export type ReadShard = { slug: string; log: ReadLog; sidecar: SidecarLine[] };
+
+/** Every shard, oldest first. @throws when a file is missing, or is not what it must be */
+export function readShards(auditDir: string): ReadShard[] {
+  return readdirSync(auditDir)
+    .filter((name) => SHARD.test(name))
+    .sort()
+    .map((slug) => ({ slug, log: readLog(join(auditDir, slug)), sidecar: readSidecar(join(auditDir, slug)) }));
+}
 
 /** Every leaf under the newest checkpoint. @throws when a file is missing or does not divide into entries */
 export function readLog(logDir: string): ReadLog {
-  const { size, root } = parseCheckpoint(readFileSync(join(logDir, "checkpoint"), "utf8"));
+  const note = readFileSync(join(logDir, "checkpoint"), "utf8");
+  const { size, root } = parseCheckpoint(note);
   const leaves: Buffer[] = [];
   for (let bundle = 0; bundle * WIDTH < size; bundle++) {
     const width = Math.min(WIDTH, size - bundle * WIDTH);
@@ -19,7 +48,17 @@ export function readLog(logDir: string): ReadLog {
     if (entries.length < width) throw new Error(`bundle ${bundle} has ${entries.length} of ${width} entries`);
     leaves.push(...entries.slice(0, width));
   }
-  return { size, root, leaves, hashes: leaves.map((leaf) => hash("sha256", Buffer.concat([Buffer.of(0), leaf]), "buffer")) };
+  const hashes = leaves.map((leaf) => hash("sha256", Buffer.concat([Buffer.of(0), leaf]), "buffer"));
+  return { origin: note.split("\n", 1)[0]!, size, root, leaves, hashes, signers: signersOf(note) };
+}
+
+export function leavesOf({ leaves }: ReadLog): Leaf[] {
+  return leaves.map((leaf) => JSON.parse(leaf.toString("utf8")) as Leaf);
+}
+
+/** `name+key id` of each key that a policy lists for a log. */
+export function readPolicyKeys(policyFile: string): string[] {
+  return [...readFileSync(policyFile, "utf8").matchAll(/^log ([^ +]+\+[0-9a-f]{8})\+/gm)].map(([, key]) => key!);
 }
 
 /** Roots of the trees of these sizes over the first so many leaves. */
@@ -47,7 +86,7 @@ export function rootsAt(hashes: readonly Buffer[], sizes: ReadonlySet<number>): 
 }
 
 /** Every line of what opens commitments. @throws for a line that is none */
-export function readSidecar(logDir: string): SidecarLine[] {
+function readSidecar(logDir: string): SidecarLine[] {
   const folder = join(logDir, "disclosures");
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -71,6 +110,14 @@ function entriesOf(bundle: Buffer): Buffer[] {
     at = end;
   }
   return entries;
+}
+
+/** A signature's bytes begin with the four of its key's id. */
+function signersOf(note: string): string[] {
+  return note.split("\n").flatMap((line) => {
+    const [, name, encoded] = SIGNATURE.exec(line) ?? [];
+    return name === undefined ? [] : [`${name}+${Buffer.from(encoded!, "base64").subarray(0, 4).toString("hex")}`];
+  });
 }
 
 function node(left: Buffer, right: Buffer): Buffer {

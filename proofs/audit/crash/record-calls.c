@@ -4,7 +4,8 @@
  * A change is made and recorded under one lock, so the order of records is the order of changes. A sync is two records, its begin and its end,
  * with the lock free between them: what others change meanwhile is not covered by it. RECORD_KILL_AFTER=N ends the process by SIGKILL after its
  * N-th record, under the lock: no change is ever made and not recorded. With RECORD_KILL_AT_WRITE=PART
- * it is the first write from the N-th on to a file whose path has this part, so that what was written is not synced.
+ * it is the first write from the N-th on to a file whose path has this part, so that what was written is not synced; with
+ * RECORD_KILL_AT_RENAME=PART the first rename to a path that has it.
  *
  * Record: struct header, first path, second path, bytes (left out when they are all zeros). Little endian, as this machine has it.
  */
@@ -48,6 +49,7 @@ static int record_fd = -1;
 static long records;
 static long kill_after = -1;
 static const char *kill_at_write;
+static const char *kill_at_rename;
 /* What the last descriptor that this thread asked about is. */
 static __thread char path_of_fd[PATH_MAX];
 static uint32_t next_token;
@@ -77,6 +79,12 @@ static const char *below(const char *path) {
   return path + root_bytes + 1;
 }
 
+static int is_last(uint8_t op, const char *to) {
+  if (kill_after < 0 || records < kill_after) return 0;
+  if (kill_at_write != NULL) return op == WRITE && strstr(path_of_fd, kill_at_write) != NULL;
+  return kill_at_rename == NULL || (op == RENAME && strstr(to, kill_at_rename) != NULL);
+}
+
 static void put(uint8_t op, const char *path, const char *to, struct header head, const char *bytes) {
   head.op = op;
   head.path_bytes = path == NULL ? 0 : strlen(path);
@@ -88,7 +96,7 @@ static void put(uint8_t op, const char *path, const char *to, struct header head
       {&head, sizeof head}, {(void *)path, head.path_bytes}, {(void *)to, head.to_bytes}, {(void *)bytes, data}};
   if (REAL(writev)(record_fd, parts, 4) != (ssize_t)head.record_bytes) give_up("the record can't be written");
   records += 1;
-  if (kill_after >= 0 && records >= kill_after && (kill_at_write == NULL || (op == WRITE && strstr(path_of_fd, kill_at_write) != NULL))) {
+  if (is_last(op, to)) {
     kill(getpid(), SIGKILL);
     for (;;) pause();
   }
@@ -106,6 +114,7 @@ __attribute__((constructor)) static void begin(void) {
   root_bytes = strlen(root);
   kill_after = limit == NULL ? -1 : atol(limit);
   kill_at_write = getenv("RECORD_KILL_AT_WRITE");
+  kill_at_rename = getenv("RECORD_KILL_AT_RENAME");
   next_token = (uint32_t)getpid() << 16;
   pthread_mutex_lock(&lock);
   put(LIFE, NULL, NULL, (struct header){0}, NULL);

@@ -1,21 +1,24 @@
 /** Names the sync calls of the write path: what a call makes durable, by the file it syncs, or by the newest name in the folder it syncs. */
 import { basename } from "node:path";
-import { type Disk, DiskFile, DiskFolder, type DiskNode } from "./disk-model.ts";
+import { type Disk, DiskFile, DiskFolder, type DiskNode, isKey } from "./disk-model.ts";
 import type { Call } from "./recording.ts";
 
-/** The call that is about to sync `node` in this life; null when it has nothing to do. */
-export function syncCallOf(node: DiskNode, life: number): string | null {
+/** The call that is about to sync `node`; null when it has nothing to do. What an earlier life changed is synced by calls of their own. */
+export function syncCallOf(node: DiskNode, { life, lifeFrom }: Pick<Disk, "life" | "lifeFrom">): string | null {
   if (node instanceof DiskFile) {
     if (node.changes.pending.length === 0) return null;
-    return `bytes of ${fileKind(node.path)}${node.bornIn < life ? " of an earlier life" : ""}`;
+    const isOlder = node.bornIn < life;
+    // Keys are written once more, to end them.
+    if (isKey(node.path)) return `bytes of ${isOlder ? "destroyed " : ""}key`;
+    return `bytes of ${fileKind(node.path)}${isOlder ? " of an earlier life" : ""}`;
   }
-  const changed = node.changes.pending.filter(({ name }) => !name.endsWith(".new"));
-  const last = changed.findLast((change) => change.node !== null) ?? changed.at(-1);
+  const last = node.changes.pending.findLast(({ name }) => !name.endsWith(".new"));
   if (last === undefined) return null;
   const path = node.path === "" ? last.name : `${node.path}/${last.name}`;
   // Partial files that full ones have replaced may come back: nobody reads them.
-  if (last.node === null) return path.includes("/tile/") ? null : `removed name of ${fileKind(path)}`;
-  return last.node instanceof DiskFolder ? `name of folder ${folderKind(path)}` : `name of ${fileKind(path)}`;
+  if (last.node === null && path.includes("/tile/")) return null;
+  const what = last.node instanceof DiskFolder ? `folder ${folderKind(path)}` : fileKind(path);
+  return `${last.node === null ? "removed name" : "name"} of ${what}${last.at < lifeFrom ? " of an earlier life" : ""}`;
 }
 
 function fileKind(path: string): string {
@@ -25,7 +28,7 @@ function fileKind(path: string): string {
   if (path.includes("/tile/")) return "tile";
   if (path.includes("/disclosures/")) return "disclosures";
   if (path.includes("/ballast/")) return "ballast";
-  if (path.startsWith("keys/")) return "key";
+  if (isKey(path)) return "key";
   return name;
 }
 

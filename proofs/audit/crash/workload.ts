@@ -13,8 +13,8 @@ export type Life = { kill: Kill } | { rows: number };
 const KILL_SEEN_LIMIT_MS = 5_000;
 
 /** A ceremony that is broken off again and again, then one that ends. */
-export async function recordInit(auditd: AuditdProcess, recorder: Recorder, brokenOffAfter: readonly number[]): Promise<void> {
-  for (const after of brokenOffAfter) await auditd.init(recorder.environment({ after, atWriteTo: null })).catch(() => {});
+export async function recordInit(auditd: AuditdProcess, recorder: Recorder, brokenOff: readonly Kill[]): Promise<void> {
+  for (const kill of brokenOff) await auditd.init(recorder.environment(kill)).catch(() => {});
   await auditd.init(recorder.environment(null));
   recorder.mark({ initialized: true } satisfies Mark);
 }

@@ -1,6 +1,5 @@
 /** A real auditd that lives through what happens to honest ones, and what an auditor must find in its log and in no other. */
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -16,7 +15,7 @@ import { VaultInstance } from "../vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "./cosigner.ts";
-import { SetClock } from "./set-clock.ts";
+import { SetClock } from "../set-clock.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -219,7 +218,7 @@ export class HonestLog {
       await this.write(3);
     }
     const closed = this.slug;
-    await this.#control({ verb: "clock-is-right" });
+    await this.#auditd.control({ verb: "clock-is-right" });
     await this.#connected();
     await this.#cosignNewestOf(closed);
     await this.write();
@@ -243,7 +242,7 @@ export class HonestLog {
     writeFileSync(join(auditDir, "restored"), "");
     await this.#start();
     const again = this.#connect("gate", highestAck);
-    await this.#control({ verb: "open-shard", approvers: ["ann", "bob"] });
+    await this.#auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] });
     this.#gate = await again;
     await this.#connected();
     this.now.recovered = true;
@@ -392,14 +391,6 @@ export class HonestLog {
         await this.#gate.outcome({ ...submit(op), phase: "failed", outcome: { code: "interrupted" } }).catch((error: unknown) => {
           if (!(error instanceof AuditRejected)) ignoreUnavailable(error);
         });
-  }
-
-  async #control(request: object): Promise<void> {
-    const socket = connect(this.#auditd.config.controlSocket!);
-    socket.end(`${JSON.stringify(request)}\n`);
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    if (text.includes('"error"')) throw new Error(text);
   }
 
   #someHours(): number {
