@@ -1,0 +1,47 @@
+/** What an auditor hands to the verifier, all of it hostile. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type Input = {
+  /** An export, or the proof of one event. */
+  file: Buffer;
+  policy: Buffer | null;
+  known: Buffer[];
+  erasures: Buffer[];
+  downtime: Buffer | null;
+  nonce: string | null;
+  sample: { count: string; filter: string } | null;
+  /** Bytes of the export that the verifier is given at a time. */
+  chunkBytes: number;
+  /** By standard input. */
+  isPiped: boolean;
+};
+
+export function inputOf(file: Buffer, policy: Buffer | null, changes: Partial<Input> = {}): Input {
+  const none = { known: [], erasures: [], downtime: null, nonce: null, sample: null, isPiped: false };
+  return { file, policy, chunkBytes: 65_536, ...none, ...changes };
+}
+
+export function bytesOf({ file, policy, known, erasures, downtime }: Input): number {
+  const parts = [file, ...(policy === null ? [] : [policy]), ...known, ...erasures, ...(downtime === null ? [] : [downtime])];
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Writes it as an auditor has it. @returns the program's arguments */
+export function asFiles(input: Input, folder: string): string[] {
+  mkdirSync(folder, { recursive: true });
+  const written = (name: string, bytes: Buffer): string => {
+    const path = join(folder, name);
+    writeFileSync(path, bytes);
+    return path;
+  };
+  const args = [written("export", input.file)];
+  if (input.policy !== null) args.push("--policy", written("policy", input.policy));
+  for (const [at, known] of input.known.entries()) args.push("--known", written(`known-${at}`, known));
+  for (const [at, erasure] of input.erasures.entries()) args.push("--erasure", written(`erasure-${at}`, erasure));
+  if (input.downtime !== null) args.push("--downtime", written("downtime", input.downtime));
+  // With an equals sign: a value may begin with a dash.
+  if (input.nonce !== null) args.push(`--nonce=${input.nonce}`);
+  if (input.sample !== null) args.push(`--sample=${input.sample.count}`, `--filter=${input.sample.filter}`);
+  return args;
+}
