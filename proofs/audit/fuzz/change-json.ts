@@ -26,12 +26,12 @@ const VALUES: readonly (() => unknown)[] = [
   () => ({ toString: 1, valueOf: 1 }),
   () => [{ toString: null, valueOf: null }],
   () => JSON.parse('{"__proto__":{"polluted":true}}') as unknown,
-  () => ({ constructor: { prototype: null }, hasOwnProperty: 1, length: 4_294_967_295, map: 1, then: 1 }),
+  () => ({ constructor: { prototype: null }, hasOwnProperty: 1, length: 4_294_967_295, map: 1 }),
   () => nested(6),
   () => nested(50),
 ];
 const NAMES = [
-  ...["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "length", "then", "", "0", "detail", "erased"],
+  ...["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "length", "", "0", "detail", "erased"],
   ...["producers", "vector", "away", "boot", "pseq", "index", "taken", "url_sha256", "ttl_s", "status", "nonce", "reason"],
   ...["prev_origin", "prev_size", "prev_root", "seen_size", "first_pseq", "prev_boot", "prev_pseq", "logged_at", "step_ms"],
 ];

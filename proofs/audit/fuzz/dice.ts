@@ -1,11 +1,21 @@
 /** Choices by one seeded generator. */
 import { seededRandom } from "../../measure/seeded-random.ts";
 
+/** 2^32 by the golden ratio. */
+const SPREAD = 0x9e3779b1;
+const SEEDS_APART = 1_000_003;
+
 export class Dice {
   readonly #random: () => number;
 
   constructor(seed: number) {
-    this.#random = seededRandom(seed);
+    // The generator's first numbers are alike for seeds that follow one another.
+    this.#random = seededRandom(Math.imul(seed ^ (seed >>> 16), SPREAD));
+  }
+
+  /** For one input: seeds and numbers lie apart. */
+  static numbered(seed: number, number: number): Dice {
+    return new Dice(seed * SEEDS_APART + number);
   }
 
   /** 0 to `end` - 1; 0 for an `end` of 0. */

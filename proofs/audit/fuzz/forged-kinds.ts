@@ -3,7 +3,17 @@ import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { canonicalText, changeJson } from "./change-json.ts";
 import { changeLines } from "./change-lines.ts";
 import type { Dice } from "./dice.ts";
-import { erasedRoot, Forge, type ForgedLog, type ForgedProof, HONEST, type Note, OPENINGS, ORIGIN, OTHER_ORIGIN } from "./forged-log.ts";
+import {
+  erasedRoot,
+  Forge,
+  type ForgedLog,
+  type ForgedProof,
+  HONEST,
+  type Note,
+  OPENINGS,
+  ORIGIN,
+  OTHER_ORIGIN,
+} from "./forged-log.ts";
 import { inputOf } from "./input.ts";
 import type { Kind } from "./kind.ts";
 import { type KeyName, type Line, LOG_KEYS, type NoteKeys, STRANGE_KEYS, WITNESS_NAMES } from "./note-keys.ts";
@@ -47,7 +57,9 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
         return { ...log, erasures: [proofOf(log.leaves.slice(0, MAX_OF_A_PROOF), ORIGIN, dice)] };
       },
       change: (log, dice) =>
-        dice.chance(0.7) ? { ...log, erasures: log.erasures.map((proof) => changeProof(proof, dice, all)) } : changePolicy(log, dice),
+        dice.chance(0.7)
+          ? { ...log, erasures: log.erasures.map((proof) => changeProof(proof, dice, all)) }
+          : changePolicy(log, dice),
       input: (log, dice) => {
         const forge = new Forge(keys, dice);
         return inputOf(forge.proof(log.erasures[0]!), forge.policy(log));
@@ -97,11 +109,35 @@ const CHANGES: readonly (readonly [number, Change])[] = [
   [5, (log, dice) => changePolicy(log, dice)],
   [2, (log, dice) => ({ ...log, knownSizes: [...log.knownSizes, dice.below(log.leaves.length + 1)].slice(-8) })],
   [2, (log, dice, all) => ({ ...log, erasures: log.erasures.map((proof) => changeProof(proof, dice, all)) })],
-  [1, (log, dice) => ({ ...log, downtime: dice.pick(["", "2000-01-01T00:00Z 2099-01-01T00:00Z\n", "2026-11-01T00:00Z 2026-11-30T00:00Z\n", "x"]) })],
-  [2, (log, dice) => ({ ...log, nonce: NONCE, sample: dice.chance(0.5) ? { count: "25", filter: dice.pick(["", "type=key.list"]) } : null })],
+  [
+    1,
+    (log, dice) => ({
+      ...log,
+      downtime: dice.pick(["", "2000-01-01T00:00Z 2099-01-01T00:00Z\n", "2026-11-01T00:00Z 2026-11-30T00:00Z\n", "x"]),
+    }),
+  ],
+  [
+    2,
+    (log, dice) => ({
+      ...log,
+      nonce: NONCE,
+      sample: dice.chance(0.5) ? { count: "25", filter: dice.pick(["", "type=key.list"]) } : null,
+    }),
+  ],
 ];
 
-const ORIGINS = ["a", "__proto__", "a b", "\u202e\u200b", "o".repeat(255), "o".repeat(256), "ü".repeat(127), "\ud83d\ude00".repeat(63), "", "constructor"];
+const ORIGINS = [
+  "a",
+  "__proto__",
+  "a b",
+  "\u202e\u200b",
+  "o".repeat(255),
+  "o".repeat(256),
+  "ü".repeat(127),
+  "\ud83d\ude00".repeat(63),
+  "",
+  "constructor",
+];
 
 const sound = (key: KeyName): Line => ({ key, timeS: 1_790_000_000n, form: "sound" });
 
@@ -133,22 +169,80 @@ const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
   (dice) => own("audit.heartbeat", { producers: [{ prod: "auditd", boot: "b", pseq: dice.below(9) }], open_operations: 0 }),
   (dice) => own("audit.heartbeat", { away: ["p", "q"].slice(dice.below(3)), open_operations: 0, producers: [] }),
   () => own("audit.heartbeat", { vector: { producers: 1, sha256: FOREIGN }, open_operations: 0 }),
-  (dice) => own("audit.producer.start", { boot: "b", first_pseq: dice.below(9), prev_boot: null, prev_pseq: 0 }, dice.pick(["p", "auditd"])),
-  (dice) => own("audit.rejected", { type: "x", sha256: FOREIGN, bytes: 1, reason: "r", boot: "b", pseq: dice.below(9), taken: true }, "p"),
+  (dice) =>
+    own(
+      "audit.producer.start",
+      { boot: "b", first_pseq: dice.below(9), prev_boot: null, prev_pseq: 0 },
+      dice.pick(["p", "auditd"]),
+    ),
+  (dice) =>
+    own(
+      "audit.rejected",
+      { type: "x", sha256: FOREIGN, bytes: 1, reason: "r", boot: "b", pseq: dice.below(9), taken: true },
+      "p",
+    ),
   (dice) => own("audit.lost", { index: dice.below(300), leaf_sha256: FOREIGN, size: 9 }, "p"),
-  () => own("audit.op.carried", { origin: OTHER_ORIGIN, index: 1, leaf_sha256: FOREIGN, type: "job.submit", prod: "p", requested_at: T, logged_at: T }),
+  () =>
+    own("audit.op.carried", {
+      origin: OTHER_ORIGIN,
+      index: 1,
+      leaf_sha256: FOREIGN,
+      type: "job.submit",
+      prod: "p",
+      requested_at: T,
+      logged_at: T,
+    }),
   (dice) => own("admin.clock.step", { step_ms: dice.pick([-Number.MAX_SAFE_INTEGER, 0, 3_600_000, Number.MAX_SAFE_INTEGER]) }),
   () => own("audit.shard.close", {}),
   () => own("audit.stop", {}),
-  (dice) => own("audit.shard.open", { reason: dice.pick(["first", "restore", "year"]), prev_origin: OTHER_ORIGIN, prev_size: 5, prev_root: FOREIGN, seen_size: 9, seen_root: null, generation: 0 }),
-  () => ({ type: "audit.export", phase: "requested", detail: { nonce: NONCE }, object: { kind: "log", id: "auditd" }, schema_sha256: FOREIGN }),
-  (dice) => ({ type: "data.stage", phase: "fact", prod: "coordinator-gate", detail: { url_sha256: FOREIGN, ttl_s: dice.pick([0, 60, Number.MAX_SAFE_INTEGER]) }, schema_sha256: FOREIGN }),
-  (dice) => ({ type: "data.object.read", phase: "fact", actor: { sub: "coordinator", kind: "system" }, detail: { url_sha256: dice.pick([FOREIGN, "0".repeat(64)]), status: 200 }, schema_sha256: FOREIGN }),
+  (dice) =>
+    own("audit.shard.open", {
+      reason: dice.pick(["first", "restore", "year"]),
+      prev_origin: OTHER_ORIGIN,
+      prev_size: 5,
+      prev_root: FOREIGN,
+      seen_size: 9,
+      seen_root: null,
+      generation: 0,
+    }),
+  () => ({
+    type: "audit.export",
+    phase: "requested",
+    detail: { nonce: NONCE },
+    object: { kind: "log", id: "auditd" },
+    schema_sha256: FOREIGN,
+  }),
+  (dice) => ({
+    type: "data.stage",
+    phase: "fact",
+    prod: "coordinator-gate",
+    detail: { url_sha256: FOREIGN, ttl_s: dice.pick([0, 60, Number.MAX_SAFE_INTEGER]) },
+    schema_sha256: FOREIGN,
+  }),
+  (dice) => ({
+    type: "data.object.read",
+    phase: "fact",
+    actor: { sub: "coordinator", kind: "system" },
+    detail: { url_sha256: dice.pick([FOREIGN, "0".repeat(64)]), status: 200 },
+    schema_sha256: FOREIGN,
+  }),
   (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
   (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
-  (dice) => ({ type: "job.submit", phase: dice.pick(["requested", "completed"]), op: `00000000-0000-4000-8000-00000000000${dice.below(3)}`, schema_sha256: FOREIGN }),
+  (dice) => ({
+    type: "job.submit",
+    phase: dice.pick(["requested", "completed"]),
+    op: `00000000-0000-4000-8000-00000000000${dice.below(3)}`,
+    schema_sha256: FOREIGN,
+  }),
   () => ({ ...ERASURE, detail: { erased: [{ origin: ORIGIN, commitments_count: 0, commitments_root: FOREIGN }] } }),
-  (dice) => ({ t_log: dice.pick(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", "9999-99-99T99:99:99.999Z", "2026-02-30T00:00:00.000Z"]) }),
+  (dice) => ({
+    t_log: dice.pick([
+      "0000-01-01T00:00:00.000Z",
+      "9999-12-31T23:59:59.999Z",
+      "9999-99-99T99:99:99.999Z",
+      "2026-02-30T00:00:00.000Z",
+    ]),
+  }),
 ];
 const T = "2026-11-23T00:00:00.000Z";
 const ERASURE = { type: "privacy.erasure", phase: "completed", object: { kind: "user", id: "usr-1" }, schema_sha256: FOREIGN };
@@ -258,7 +352,13 @@ function changeNote(note: Note, dice: Dice): Note {
     [3, () => withLine(sound(dice.pick([...WITNESSES, ...LOG_KEYS, "otherEd25519"])))],
     [3, () => withLine(sound(dice.pick(STRANGE_KEYS)))],
     [1, () => ({ ...note, lines: note.lines.filter(() => dice.chance(0.7)) })],
-    [1, () => ({ ...note, lines: Array.from({ length: dice.pick([16, 64, 65]) }, () => dice.pick(note.lines) ?? sound("ed25519")) })],
+    [
+      1,
+      () => ({
+        ...note,
+        lines: Array.from({ length: dice.pick([16, 64, 65]) }, () => dice.pick(note.lines) ?? sound("ed25519")),
+      }),
+    ],
   ])();
 }
 
@@ -271,7 +371,10 @@ function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
       () => {
         // Listed and signed with, so that the key is tried.
         const key = dice.pick([...STRANGE_KEYS, "otherEd25519" as const]);
-        const note = { ...log.note, lines: [...log.note.lines, { ...sound(key), form: dice.pick(["sound", "random"] as const) }].slice(-60) };
+        const note = {
+          ...log.note,
+          lines: [...log.note.lines, { ...sound(key), form: dice.pick(["sound", "random"] as const) }].slice(-60),
+        };
         return { ...log, note, policy: [{ key, as: "log" as const }, ...policy] };
       },
     ],
@@ -280,12 +383,32 @@ function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
       () => {
         const key = dice.pick([...WITNESSES, ...STRANGE_KEYS]);
         const note = { ...log.note, lines: [...log.note.lines, { ...sound(key), timeS: dice.pick(TIMES) }].slice(-60) };
-        return { ...log, note, policy: [{ key, as: "witness" as const }, ...policy.filter((line) => !isQuorum(line)), `quorum ${key}`] };
+        return {
+          ...log,
+          note,
+          policy: [{ key, as: "witness" as const }, ...policy.filter((line) => !isQuorum(line)), `quorum ${key}`],
+        };
       },
     ],
     [2, () => ({ ...log, policy: [...policy.filter((line) => !isQuorum(line)), ...groups(policy, dice)] })],
     [1, () => ({ ...log, policy: policy.filter(() => dice.chance(0.8)) })],
-    [1, () => beforeQuorum(dice.pick(["group g any", "group none all w1", "quorum none", "witness w1 x", "log x+00000000+AA==", "# c", "\u0085", "__proto__ x", "log"]))],
+    [
+      1,
+      () =>
+        beforeQuorum(
+          dice.pick([
+            "group g any",
+            "group none all w1",
+            "quorum none",
+            "witness w1 x",
+            "log x+00000000+AA==",
+            "# c",
+            "\u0085",
+            "__proto__ x",
+            "log",
+          ]),
+        ),
+    ],
     [1, () => ({ ...log, policy: [...policy, ...Array.from({ length: 40 }, (_, at) => `group g${at} any witness1`)] })],
   ])();
 }

@@ -6,7 +6,7 @@ import type { Dice } from "./dice.ts";
 import { type Input, inputOf } from "./input.ts";
 import { type Member, member, putTogether } from "./members.ts";
 import { filesOf, leafHash, pathTo, rootOf, sha256 } from "./merkle.ts";
-import { type Head, type KeyName, type Line, NoteKeys } from "./note-keys.ts";
+import type { Head, KeyName, Line, NoteKeys } from "./note-keys.ts";
 
 export const ORIGIN = "box.audit.acme/2026";
 export const OTHER_ORIGIN = "box.audit.acme/2027";
@@ -104,14 +104,18 @@ export const HONEST: Note = {
 };
 
 /** Values that can be opened: the commitment of each stands in some leaves. */
-export const OPENINGS = ["10.0.0.7", "Ada", "ward 3", "", "\u202e", "\u0000\n", "x".repeat(8_192), "ü".repeat(300)].map((value, at) => {
-  const field = ["src.addr", "src.agent", "pii.username", "digests.input"][at % 4]!;
-  const salt = sha256(Buffer.of(at)).toString("hex");
-  const text = Buffer.concat([Buffer.from(`sov-pii-v1\0${field}\0`), Buffer.from(salt, "hex"), Buffer.from(value)]);
-  return { field, salt, value, commitment: sha256(text).toString("hex") };
-});
+export const OPENINGS = ["10.0.0.7", "Ada", "ward 3", "", "\u202e", "\u0000\n", "x".repeat(8_192), "ü".repeat(300)].map(
+  (value, at) => {
+    const field = ["src.addr", "src.agent", "pii.username", "digests.input"][at % 4]!;
+    const salt = sha256(Buffer.of(at)).toString("hex");
+    const text = Buffer.concat([Buffer.from(`sov-pii-v1\0${field}\0`), Buffer.from(salt, "hex"), Buffer.from(value)]);
+    return { field, salt, value, commitment: sha256(text).toString("hex") };
+  },
+);
 
 /** Root over what an erasure ended. */
 export function erasedRoot(lines: readonly { index: number; field: string; commitment: string }[]): string {
-  return rootOf(lines.map(({ index, field, commitment }) => leafHash(Buffer.from(`${index}\n${field}\n${commitment}`)))).toString("hex");
+  return rootOf(lines.map(({ index, field, commitment }) => leafHash(Buffer.from(`${index}\n${field}\n${commitment}`)))).toString(
+    "hex",
+  );
 }

@@ -21,7 +21,8 @@ export class HonestContent {
       for (const member of takenApart(bundle).members) {
         const name = nameOf(member);
         if (name.startsWith("tile/")) tree.set(name, member.content);
-        else if (name.startsWith("disclosures/")) for (const line of linesOf(member.content)) log.lines.add(line.toString("latin1"));
+        else if (name.startsWith("disclosures/"))
+          for (const line of linesOf(member.content)) log.lines.add(line.toString("latin1"));
         else log.heads.add(headOf(member.content));
         if (name === "checkpoint") log.trees.set(headOf(member.content), tree);
       }
@@ -36,7 +37,9 @@ export class HonestContent {
   objection({ file, policy }: Input): string | null {
     const log = this.#logs.find((one) => policy !== null && one.policy.equals(policy));
     if (log === undefined) return null;
-    return file.subarray(0, 23).toString() === "c2sp.org/tlog-proof@v1\n" ? proofObjection(file, log) : exportObjection(file, log);
+    return file.subarray(0, 23).toString() === "c2sp.org/tlog-proof@v1\n"
+      ? proofObjection(file, log)
+      : exportObjection(file, log);
   }
 
   #of(policy: Buffer): Log {

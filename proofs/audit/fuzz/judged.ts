@@ -36,7 +36,17 @@ export async function judged(input: Input): Promise<Judged> {
   }
 }
 
-async function judgedAnyhow({ file, policy, known, erasures, downtime, nonce, sample, chunkBytes, isPiped }: Input): Promise<Judged> {
+async function judgedAnyhow({
+  file,
+  policy,
+  known,
+  erasures,
+  downtime,
+  nonce,
+  sample,
+  chunkBytes,
+  isPiped,
+}: Input): Promise<Judged> {
   if (!isPiped && file.subarray(0, PROOF_HEADER.length).toString("latin1") === PROOF_HEADER) {
     const report = await verifyProof(file, policy, nodePlatform);
     return { code: exitCode(report.verdicts, report.refused !== null, []), report, text: renderProof(report) };
@@ -51,7 +61,8 @@ async function judgedAnyhow({ file, policy, known, erasures, downtime, nonce, sa
   const times = downtime === null ? null : parseDowntime(downtime.toString("utf8"));
   const seed = nonce === null ? null : parseNonce(nonce);
   const drawn = sample === null ? null : parseSample(sample.count, sample.filter, nonce !== null);
-  if ((downtime !== null && times === null) || (nonce !== null && seed === null) || (drawn !== null && "fault" in drawn)) return REFUSED;
+  if ((downtime !== null && times === null) || (nonce !== null && seed === null) || (drawn !== null && "fault" in drawn))
+    return REFUSED;
   const report = await verify({
     bundle: inChunks(file, chunkBytes),
     policy,

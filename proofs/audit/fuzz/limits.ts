@@ -6,8 +6,8 @@ export const MAX_PROGRAM_RSS_MIB = 256;
 export const WORKER_HEAP_MIB = 192;
 /** Above it such a process holds more than its samples and one input. An input that takes it there is judged again by the program alone. */
 export const WORKER_RSS_MIB = 512;
-/** It is ended before it takes the machine. */
-export const WORKER_KILL_MIB = 1_024;
+/** Any process is ended before it takes the machine. */
+export const KILL_MIB = 1_024;
 const CPU_S = 10;
 const BYTES_A_SECOND = 2_097_152;
 

@@ -14,7 +14,6 @@ export type Path = readonly number[];
 /** What an input is assembled from, and can be changed further. */
 export type Made = { kind: string; changed: (dice: Dice) => Made; assembled: (dice: Dice) => Input };
 
-const SEEDS_APART = 1_000_003;
 const MAX_CHANGES = 6;
 /** Others have 1. */
 const WEIGHTS: Readonly<Record<string, number>> = { forged: 8, bytes: 3, members: 2, disclosures: 2, "forged proof": 2 };
@@ -27,12 +26,15 @@ export class InputMaker {
     this.#seed = seed;
     const forged = Object.entries(forgedKinds(samples.leaves, new NoteKeys(samples.ring)));
     const real = Object.entries(realKinds(samples));
-    this.#beginnings = [...forged.map(([name, kind]) => beginning(name, kind)), ...real.map(([name, kind]) => beginning(name, kind))];
+    this.#beginnings = [
+      ...forged.map(([name, kind]) => beginning(name, kind)),
+      ...real.map(([name, kind]) => beginning(name, kind)),
+    ];
   }
 
   /** @param from null: made from the samples */
   next(number: number, from: Made | null): { made: Made; input: Input } {
-    const dice = new Dice(this.#seed * SEEDS_APART + number);
+    const dice = Dice.numbered(this.#seed, number);
     let made = from ?? dice.weighted(this.#beginnings)(dice);
     for (let left = 1 + dice.size(MAX_CHANGES); left > 0; left--) made = made.changed(dice);
     return { made, input: made.assembled(dice) };

@@ -33,7 +33,9 @@ export function pathTo(index: number, hashes: readonly Buffer[]): Buffer[] {
 export function filesOf(leaves: readonly Buffer[], hashes: readonly Buffer[]): Tile[] {
   const levels = [[...hashes]];
   for (let below = levels[0]!; below.length >= WIDTH; below = levels.at(-1)!)
-    levels.push(Array.from({ length: Math.floor(below.length / WIDTH) }, (_, at) => rootOf(below.slice(at * WIDTH, (at + 1) * WIDTH))));
+    levels.push(
+      Array.from({ length: Math.floor(below.length / WIDTH) }, (_, at) => rootOf(below.slice(at * WIDTH, (at + 1) * WIDTH))),
+    );
   const files: Tile[] = [];
   const tile = (level: number, at: number): Tile => {
     const content = levels[level]!.slice(at * WIDTH, (at + 1) * WIDTH);

@@ -80,7 +80,10 @@ export class NoteKeys {
       case "ed25519":
         return sign(null, text, privateKey);
       case "cosignature":
-        return Buffer.concat([time, sign(null, Buffer.concat([Buffer.from(`cosignature/v1\ntime ${timeS}\n`), text]), privateKey)]);
+        return Buffer.concat([
+          time,
+          sign(null, Buffer.concat([Buffer.from(`cosignature/v1\ntime ${timeS}\n`), text]), privateKey),
+        ]);
       case "mlDsa": {
         const name = opaque(WITNESS_NAMES[key] ?? head.origin);
         const tree = Buffer.concat([opaque(head.origin), u64(0n), u64(sizeOf(head)), Buffer.from(head.root, "base64")]);

@@ -5,7 +5,7 @@ import { changeLines, linesOf } from "./change-lines.ts";
 import type { Dice } from "./dice.ts";
 import { type Input, inputOf } from "./input.ts";
 import type { Kind } from "./kind.ts";
-import { fixChecksum, type Member, member, nameOf, putTogether, takenApart } from "./members.ts";
+import { fixChecksum, member, nameOf, putTogether, takenApart } from "./members.ts";
 import type { Samples } from "./samples.ts";
 
 const CHUNKS = [512, 700, 4_096, 65_536, 1_048_576];
@@ -69,12 +69,20 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
         return inputOf(proof, policy);
       },
       input,
-      change: (state, dice) => ({ ...state, file: dice.chance(0.3) ? changeExtra(state.file, dice) : changeAnyText(state.file, dice, texts) }),
+      change: (state, dice) => ({
+        ...state,
+        file: dice.chance(0.3) ? changeExtra(state.file, dice) : changeAnyText(state.file, dice, texts),
+      }),
     },
     options: {
       begin,
       input,
-      change: (state, dice) => changeOptions(state, dice, proofs.map(({ proof }) => proof)),
+      change: (state, dice) =>
+        changeOptions(
+          state,
+          dice,
+          proofs.map(({ proof }) => proof),
+        ),
     },
   };
 }
@@ -107,19 +115,55 @@ function changeMembers(tar: Buffer, dice: Dice, others: readonly Buffer[]): Buff
 
 const NAMES = [
   ...["", "checkpoint", "checkpoints/0", "checkpoints/-1", "checkpoints/01", "checkpoints/9007199254740993", "checkpoints/"],
-  ...["disclosures/000", "disclosures/000.p/12", "tile/0/000", "tile/entries/000", "tile/1/000.p/1", "__proto__", "x".repeat(100)],
+  ...[
+    "disclosures/000",
+    "disclosures/000.p/12",
+    "tile/0/000",
+    "tile/entries/000",
+    "tile/1/000.p/1",
+    "__proto__",
+    "x".repeat(100),
+  ],
 ];
 /** Of ustar: where each field stands. */
 const FIELDS = [
-  ...[[0, 100], [100, 8], [108, 8], [116, 8], [124, 12], [136, 12], [156, 1], [157, 100], [257, 6], [263, 2]],
-  ...[[265, 32], [297, 32], [329, 8], [337, 8], [345, 155], [500, 12]],
+  ...[
+    [0, 100],
+    [100, 8],
+    [108, 8],
+    [116, 8],
+    [124, 12],
+    [136, 12],
+    [156, 1],
+    [157, 100],
+    [257, 6],
+    [263, 2],
+  ],
+  ...[
+    [265, 32],
+    [297, 32],
+    [329, 8],
+    [337, 8],
+    [345, 155],
+    [500, 12],
+  ],
 ] as [at: number, length: number][];
-const SIZES = ["77777777777", "00000000000", "00000000001", "40000000000", "-0000000001", "0000000001 ", "0x000000001", "\x80\0\0\0\0\0\0\0\0\0\x01"];
+const SIZES = [
+  "77777777777",
+  "00000000000",
+  "00000000001",
+  "40000000000",
+  "-0000000001",
+  "0000000001 ",
+  "0x000000001",
+  "\x80\0\0\0\0\0\0\0\0\0\x01",
+];
 
 function changedHeader(header: Buffer, dice: Dice): Buffer {
   const copy = Buffer.from(header);
   const [at, length] = dice.chance(0.4) ? [124, 12] : dice.pick(FIELDS);
-  if (at === 124) copy.write(dice.chance(0.5) ? dice.pick(SIZES) : dice.below(10_000).toString(8).padStart(11, "0"), at, "latin1");
+  if (at === 124)
+    copy.write(dice.chance(0.5) ? dice.pick(SIZES) : dice.below(10_000).toString(8).padStart(11, "0"), at, "latin1");
   else if (at === 156) copy.write(dice.pick(["\0", "1", "2", "5", "7", "L", "K", "x", "g", "S"]), at, "latin1");
   else changeBytes(copy.subarray(at, at + length), dice, []).copy(copy, at, 0, length);
   if (dice.chance(0.9)) fixChecksum(copy);
@@ -167,27 +211,68 @@ function changeExtra(proof: Buffer, dice: Dice): Buffer {
   );
 }
 
-const TIMES = ["2026-01-01T00:00Z", "2030-12-31T23:59:59.999999999Z", "2026-02-30T00:00Z", "9999-99-99T99:99Z", "0000-01-01T00:00Z", "x", ""];
+const TIMES = [
+  "2026-01-01T00:00Z",
+  "2030-12-31T23:59:59.999999999Z",
+  "2026-02-30T00:00Z",
+  "9999-99-99T99:99Z",
+  "0000-01-01T00:00Z",
+  "x",
+  "",
+];
 
 function changeOptions(state: Input, dice: Dice, proofs: readonly Buffer[]): Input {
   return dice.weighted<() => Input>([
     [
       3,
       () => {
-        const lines = Array.from({ length: dice.size(200) }, () => `${dice.pick(TIMES)}${dice.pick([" ", "\t", "  ", "\u00a0"])}${dice.pick(TIMES)}`);
+        const lines = Array.from(
+          { length: dice.size(200) },
+          () => `${dice.pick(TIMES)}${dice.pick([" ", "\t", "  ", "\u00a0"])}${dice.pick(TIMES)}`,
+        );
         const text = Buffer.from(`${lines.join("\n")}\n`);
         return { ...state, downtime: dice.chance(0.5) ? changeLines(text, dice, [text]) : text };
       },
     ],
     [1, () => ({ ...state, downtime: Buffer.from("2000-01-01T00:00Z 2099-01-01T00:00Z\n# all of it\n") })],
-    [3, () => ({ ...state, erasures: [...state.erasures, dice.chance(0.5) ? dice.pick(proofs) : changeLines(dice.pick(proofs), dice, proofs)].slice(-4) })],
-    [2, () => ({ ...state, nonce: dice.pick(["0".repeat(64), "f".repeat(64), "", "0".repeat(63), "F".repeat(64), "\u0660".repeat(64)]) })],
+    [
+      3,
+      () => ({
+        ...state,
+        erasures: [...state.erasures, dice.chance(0.5) ? dice.pick(proofs) : changeLines(dice.pick(proofs), dice, proofs)].slice(
+          -4,
+        ),
+      }),
+    ],
+    [
+      2,
+      () => ({
+        ...state,
+        nonce: dice.pick(["0".repeat(64), "f".repeat(64), "", "0".repeat(63), "F".repeat(64), "\u0660".repeat(64)]),
+      }),
+    ],
     [
       3,
       () => {
-        const filter = ["type=key.list", "phase=fact", "prod=auditd", "from=2026", "to=9", "actor=usr-1", "object=usr-1", "__proto__=1", "from", "=", ","];
+        const filter = [
+          "type=key.list",
+          "phase=fact",
+          "prod=auditd",
+          "from=2026",
+          "to=9",
+          "actor=usr-1",
+          "object=usr-1",
+          "__proto__=1",
+          "from",
+          "=",
+          ",",
+        ];
         const chosen = Array.from({ length: dice.below(4) }, () => dice.pick(filter)).join(",");
-        return { ...state, nonce: "0".repeat(64), sample: { count: dice.pick(["1", "25", "10000", "10001", ...NUMBERS.slice(0, 20)]), filter: chosen } };
+        return {
+          ...state,
+          nonce: "0".repeat(64),
+          sample: { count: dice.pick(["1", "25", "10000", "10001", ...NUMBERS.slice(0, 20)]), filter: chosen },
+        };
       },
     ],
   ])();

@@ -10,20 +10,22 @@ import { deserialize } from "node:v8";
 import type { BROKEN_JUDGES } from "./broken-judges.ts";
 import { Coverage } from "./coverage.ts";
 import { Dice } from "./dice.ts";
+import type { Fault } from "./fault.ts";
 import { HonestContent } from "./honest-content.ts";
 import { bytesOf, type Input } from "./input.ts";
 import type { Judge, Judged } from "./judged.ts";
 import { WORKER_RSS_MIB } from "./limits.ts";
 import { InputMaker, type Made, type Path } from "./make-input.ts";
-import { type Fault, faultOfRun, runProgram } from "./program.ts";
+import { faultOfRun, runProgram } from "./program.ts";
 import type { Samples } from "./samples.ts";
 
 export type WorkerTask = {
   samplesFile: string;
   seed: number;
-  /** Numbers `first`, `first + stride` … are judged. */
+  /** Numbers `first`, `first + stride` … are judged; or, where a path is given, its input alone. */
   first: number;
   stride: number;
+  only: Path | null;
   judge: "verifier" | keyof typeof BROKEN_JUDGES;
   /** The shipped program, and each how many inputs it judges as well. */
   program: { path: string; every: number } | null;
@@ -62,6 +64,8 @@ const coverage = new Coverage("/audit/src/verifier/");
 // Not before: what is loaded earlier is told by function alone.
 const { faultOf, judged } = await import("./judged.ts");
 const judge: Judge = task.judge === "verifier" ? judged : (await import("./broken-judges.ts")).BROKEN_JUDGES[task.judge];
+// What ran when it was loaded is no input's.
+coverage.isNew(true);
 const progress = openSync(task.progressFile, "w");
 const pool: { path: Path; made: Made }[] = [];
 const batch: { path: Path; made: Made; input: Input }[] = [];
@@ -69,20 +73,31 @@ const choice = new Dice(task.seed + task.first);
 let news = noNews();
 let toldAt = performance.now();
 
-for (let number = task.first, count = 0; ; number += task.stride, count++) {
-  const from = pool.length > 0 && choice.chance(FROM_POOL) ? choice.pick(pool) : null;
-  const path = [...(from?.path ?? []), number];
-  noteProgress(path);
-  const { made, input } = maker.next(number, from?.made ?? null);
+if (task.only !== null) {
+  const { made, input } = maker.at(task.only);
+  await judgeOne(task.only, made.kind, input, true);
+  tell();
+  process.disconnect!();
+} else
+  for (let number = task.first, count = 0; ; number += task.stride, count++) {
+    const from = pool.length > 0 && choice.chance(FROM_POOL) ? choice.pick(pool) : null;
+    const path = [...(from?.path ?? []), number];
+    noteProgress(path);
+    const { made, input } = maker.next(number, from?.made ?? null);
+    await judgeOne(path, made.kind, input, task.program !== null && count % task.program.every === 0);
+    batch.push({ path, made, input });
+    if (batch.length === LOOK_EVERY) await keepNew(batch.splice(0));
+    if (performance.now() - toldAt > NEWS_MS) tell();
+    if (count % TURN_EVERY === 0) await turn();
+  }
+
+async function judgeOne(path: Path, kind: string, input: Input, alsoByProgram: boolean): Promise<void> {
   const answer = await tried(path, input);
-  news.byKind[made.kind] = (news.byKind[made.kind] ?? 0) + 1;
-  news.byCode[answer?.code ?? "none"] = (news.byCode[answer?.code ?? "none"] ?? 0) + 1;
-  batch.push({ path, made, input });
-  if (batch.length === LOOK_EVERY) await keepNew(batch.splice(0));
-  if (answer !== null && task.program !== null && count % task.program.every === 0) await compare(path, input, answer, task.program.path);
+  const code = answer?.code ?? "none";
+  news.byKind[kind] = (news.byKind[kind] ?? 0) + 1;
+  news.byCode[code] = (news.byCode[code] ?? 0) + 1;
+  if (answer !== null && alsoByProgram && task.program !== null) await compare(path, input, answer, task.program.path);
   noteMemory(path);
-  if (performance.now() - toldAt > NEWS_MS) tell();
-  if (count % TURN_EVERY === 0) await turn();
 }
 
 async function tried(path: Path, input: Input): Promise<Judged | null> {
@@ -119,7 +134,8 @@ async function compare(path: Path, input: Input, answer: Judged, program: string
   const fault = faultOfRun(run, bytesOf(input));
   if (fault !== null) return found(path, fault);
   const report: unknown = run.stdout === "" ? null : JSON.parse(run.stdout);
-  const expected: unknown = answer.report === null ? null : JSON.parse(JSON.stringify({ ...answer.report, exitCode: answer.code }));
+  const expected: unknown =
+    answer.report === null ? null : JSON.parse(JSON.stringify({ ...answer.report, exitCode: answer.code }));
   if (run.code !== answer.code || !isDeepStrictEqual(report, expected))
     found(path, { what: "wrong", said: `the program ends with ${run.code}, its code with ${answer.code}` });
 }
@@ -157,5 +173,9 @@ function noNews(): Omit<WorkerNews, "reached"> {
 function saidOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const lines = stack.split("\n").map((line) => line.trim().replace(/file:\/\/\S*\/(?=[^/]+$)/, ""));
-  return lines.filter((line) => !line.includes("node:internal")).slice(0, 4).join(" | ").slice(0, 600);
+  return lines
+    .filter((line) => !line.includes("node:internal"))
+    .slice(0, 4)
+    .join(" | ")
+    .slice(0, 600);
 }
