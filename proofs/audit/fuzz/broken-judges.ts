@@ -2,6 +2,7 @@
 import { judged, type Judge } from "./judged.ts";
 
 const MIB = 1_048_576;
+const PAUSE_MS = 20;
 /** Not at once: what was judged before must not hide it. */
 const FINE = 50;
 let count = 0;
@@ -18,7 +19,9 @@ export const BROKEN_JUDGES = {
   }),
   allocates: brokenAfter(() => {
     const held: Buffer[] = [];
-    for (;;) held.push(Buffer.alloc(MIB, 1));
+    // Slowly enough for a watcher that waits for its turn on a busy machine.
+    for (const sleeper = new Int32Array(new SharedArrayBuffer(4)); ; Atomics.wait(sleeper, 0, 0, PAUSE_MS))
+      held.push(Buffer.alloc(8 * MIB, 1));
   }),
   passes: brokenAfter(async (input) => ({ ...(await judged(input)), code: 0 })),
 } as const satisfies Record<string, Judge>;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { exportLog, exportProof, printedCheckpoint } from "@resontech/audit/export";
+import { type DisclosedRange, exportLog, exportProof, printedCheckpoint } from "@resontech/audit/export";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
 import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
 import { logDirOf, makeAuditdConfig, startAuditd } from "../auditd-instance.ts";
@@ -63,7 +63,7 @@ async function grownLog(root: string): Promise<Made> {
   const policy = readFileSync(config.policyFile);
   const add = async (name: string, disclosures: readonly Disclosure[] | null = null): Promise<void> => {
     const file = join(root, "export.tar");
-    const disclose = async (from: number, to: number): Promise<string[] | null> =>
+    const disclose = async ({ from, to }: DisclosedRange): Promise<string[] | null> =>
       disclosures?.filter(({ index }) => index >= from && index < to).map(({ line }) => line) ?? null;
     await exportLog({ logDir: dir, file, disclose });
     made.exports.push({ name, bundle: readFileSync(file), policy });

@@ -56,6 +56,8 @@ const MIB = 1_048_576;
 /** Longer than any path: what was written before must not stand behind it. */
 const PROGRESS_BYTES = 4_096;
 
+// Before anybody else's where memory runs out.
+writeFileSync("/proc/self/oom_score_adj", "1000");
 const task = JSON.parse(process.argv[2]!) as WorkerTask;
 const samples = deserialize(readFileSync(task.samplesFile)) as Samples;
 const maker = new InputMaker(samples, task.seed);
