@@ -47,7 +47,7 @@ export class DiskGuard {
       return { freeBytes: freeBytes + this.#stepBytes, ballastBytes: held - this.#stepBytes, draining: true };
     }
     if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
-      if (!(await this.#fill(steps.length))) return { freeBytes, ballastBytes: held, draining: true };
+      if (!(await this.#fill(steps))) return { freeBytes, ballastBytes: held, draining: true };
       return { freeBytes: freeBytes - this.#stepBytes, ballastBytes: held + this.#stepBytes, draining: inodesLow };
     }
     return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
@@ -73,7 +73,7 @@ export class DiskGuard {
   async #giveUpStep(): Promise<boolean> {
     const last = (await this.#steps()).at(-1);
     if (last === undefined) return false;
-    await rm(join(this.#folder, last), { force: true });
+    for (const name of [last, `${last}.new`]) await rm(join(this.#folder, name), { force: true });
     await syncFolder(this.#folder);
     return true;
   }
@@ -84,10 +84,16 @@ export class DiskGuard {
     return { freeBytes: bavail * bsize, inodesLow: files > 0 && ffree < MIN_FREE_INODES };
   }
 
-  /** Written zeros: Node has no fallocate, and a sparse file holds nothing back. False when others took the room meanwhile. */
-  async #fill(step: number): Promise<boolean> {
-    const path = join(this.#folder, `${String(step).padStart(6, "0")}.zero`);
-    const handle = await open(`${path}.new`, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+  /**
+   * The first step that is not there, as after a power cut any may be. Written zeros: Node has no fallocate, and a sparse file holds nothing back.
+   * False when others took the room meanwhile.
+   */
+  async #fill(steps: readonly string[]): Promise<boolean> {
+    const names = Array.from({ length: steps.length + 1 }, (_, step) => `${String(step).padStart(6, "0")}.zero`);
+    const path = join(this.#folder, names.find((name) => !steps.includes(name))!);
+    // Never over what is there: after a power cut it may be another name of a step.
+    await rm(`${path}.new`, { force: true });
+    const handle = await open(`${path}.new`, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
       for (let left = this.#stepBytes; left > 0; left -= CHUNK.length)
         await handle.appendFile(CHUNK.subarray(0, Math.min(CHUNK.length, left)));

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { DiskGuard } from "../../src/auditd/disk-guard.ts";
 import { connectProducer, type LeafRef } from "../../src/producer/producer.ts";
 import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
 
@@ -126,4 +127,28 @@ t.test("a configuration that is wrong names its key", async (t) => {
     [{ colour: "blue" }, /\/colour is not known/],
   ] as const)
     t.throws(() => new AuditdFixture(temporaryFolder(t), changes as object).init(), { message });
+});
+
+t.test("a step of ballast whose name a power cut took back is filled again, and none is emptied for it", async (t) => {
+  const auditDir = temporaryFolder(t);
+  const ballast = join(auditDir, "ballast");
+  mkdirSync(ballast);
+  const step = join(ballast, "000001.zero");
+  writeFileSync(step, Buffer.alloc(MIB));
+  // A rename that came true by half.
+  linkSync(step, `${step}.new`);
+  const guard = new DiskGuard({ auditDir, ballastBytes: 2 * MIB, ballastStepBytes: MIB, segmentBytes: 2 * MIB }, () => {});
+  const { mtimeMs } = statSync(step);
+  for (let check = 0; check < 3; check++) await guard.check();
+  t.same(
+    readdirSync(ballast)
+      .sort()
+      .map((name) => [name, statSync(join(ballast, name)).size]),
+    [
+      ["000000.zero", MIB],
+      ["000001.zero", MIB],
+      ["000001.zero.new", MIB],
+    ],
+  );
+  t.equal(statSync(step).mtimeMs, mtimeMs, "the one that is there was not written");
 });
