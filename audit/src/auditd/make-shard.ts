@@ -2,11 +2,14 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { AUDITD } from "../decisions/ledger.ts";
+import { parseLeaf } from "../event/leaf.ts";
 import { openCheckpoint, signCheckpoint } from "../log/checkpoint.ts";
 import { replaceFile, syncFolder } from "../log/durable-file.ts";
 import { Frontier } from "../log/merkle.ts";
 import { type NoteSigner, verifierKey } from "../log/note-key.ts";
 import { parsePolicy } from "../log/policy.ts";
+import { readWal } from "../log/wal-recovery.ts";
 import { ensureKeys, loadSigners } from "./log-keys.ts";
 import { exists, type ShardFiles } from "./shard-files.ts";
 
@@ -41,9 +44,16 @@ export async function makeEmptyTree(
   await replaceFile(join(logDir, "checkpoint"), note, 0o440);
 }
 
-/** Whether the shard's first leaves are under a checkpoint of its own: then it is begun, and must not be begun again. */
+/**
+ * Whether all of the shard's first leaves are durable: then it is begun, and must not be begun again. A checkpoint of them may have been seen,
+ * even if a power cut took it back.
+ */
 export async function isBegun({ logDir }: ShardFiles, signers: readonly NoteSigner[]): Promise<boolean> {
   const file = join(logDir, "checkpoint");
   if (!(await exists(file))) return false;
-  return (openCheckpoint(await readFile(file, "utf8"), signers)?.size ?? 0) > 0;
+  const checkpoint = openCheckpoint(await readFile(file, "utf8"), signers);
+  if (checkpoint?.size !== 0) return checkpoint !== null;
+  const { leaves } = await readWal(join(logDir, "wal"), 0);
+  // The last of them.
+  return leaves.map(parseLeaf).some(({ type, object }) => type === "audit.producer.start" && object.id === AUDITD);
 }

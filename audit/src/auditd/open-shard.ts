@@ -79,7 +79,7 @@ export class OpenShard implements AsyncDisposable {
     const own = (beginning?.before ?? { ledger }).ledger.sequence(AUDITD);
     const shard = await OpenShard.#build(files, recovered, history.past, boot, around);
     const { auditLog, checkpointer } = shard;
-    // A checkpoint of a shard that is being begun covers all that it says first: a start that finds none begins anew.
+    // A checkpoint of a shard that is being begun covers all that it says first: a start that does not find all of it begins anew.
     if (beginning !== null) checkpointer.hold();
     for (const draft of beginning === null ? [] : firstLeaves(beginning)) void auditLog.record(draft);
     const started = auditLog.record({

@@ -2,6 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { loadSigners } from "../../src/auditd/log-keys.ts";
+import { shardFiles } from "../../src/auditd/shard-files.ts";
+import { signCheckpoint } from "../../src/log/checkpoint.ts";
+import { Frontier } from "../../src/log/merkle.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
 
@@ -20,6 +24,14 @@ async function auditdInDecember(t: Test): Promise<AuditdFixture> {
 /** A producer tries again at most a second later. */
 async function connected(producer: { readonly connected: boolean }): Promise<void> {
   for (const deadline = performance.now() + 10_000; !producer.connected && performance.now() < deadline; ) await sleep(20);
+}
+
+/** Puts back the files that a folder holds now. */
+function keptFiles(folder: string): () => void {
+  const files = readdirSync(folder).map((name) => [join(folder, name), readFileSync(join(folder, name))] as const);
+  return () => {
+    for (const [file, content] of files) if (!existsSync(file)) writeFileSync(file, content, { mode: 0o400 });
+  };
 }
 
 const keysOf = (auditd: AuditdFixture) => readdirSync(auditd.config.keysDir).sort();
@@ -131,15 +143,46 @@ t.test("killed at any moment of the turn, it ends in one shard that follows the 
 t.test("keys of the shard before that a power cut left at the turn are destroyed by the next start", async (t) => {
   const auditd = await auditdInDecember(t);
   const left = keysOf(auditd).filter((name) => name.startsWith("2026"));
-  const kept = new Map(left.map((name) => [join(auditd.config.keysDir, name), readFileSync(join(auditd.config.keysDir, name))]));
+  const putBack = keptFiles(auditd.config.keysDir);
   await auditd.stop();
   auditd.clockMs = JANUARY;
   await auditd.start();
   await auditd.control({ verb: "clock-is-right" });
   await auditd.stop("SIGKILL");
-  for (const [file, key] of kept) writeFileSync(file, key, { mode: 0o400 });
+  putBack();
   await auditd.start();
   t.same([left.length, keysOf(auditd)], [2, ["2027.ed25519.pem", "2027.ml-dsa-44.pem"]]);
+});
+
+t.test("a shard whose first checkpoint a power cut took back goes on with the leaves that it covered", async (t) => {
+  const auditd = await auditdInDecember(t);
+  const putBack = keptFiles(auditd.config.keysDir);
+  await auditd.stop();
+  auditd.clockMs = JANUARY;
+  await auditd.start();
+  await auditd.control({ verb: "clock-is-right" });
+  await auditd.stop("SIGKILL");
+  const seen = (await readLeaves(auditd.shardDir("2027"))).map(({ id }) => id);
+  // As it was before that checkpoint had its name: the empty tree's, and the older shard is the one that is written.
+  const signers = await loadSigners(shardFiles(auditd.config, "2027"));
+  const empty = signCheckpoint({ origin: "box.audit.acme/2027", size: 0, root: new Frontier().root() }, signers);
+  for (const [file, text] of [
+    [join(auditd.shardDir("2027"), "checkpoint"), empty],
+    [join(auditd.config.auditDir, "current"), "2026\n"],
+  ] as const) {
+    rmSync(file);
+    writeFileSync(file, text, { mode: 0o440 });
+  }
+  putBack();
+  await auditd.start();
+  await auditd.stop();
+  t.equal(auditd.currentSlug, "2027");
+  const leaves = await readLeaves(auditd.shardDir("2027"));
+  t.same(
+    leaves.slice(0, seen.length).map(({ id }) => id),
+    seen,
+  );
+  t.equal(leaves.filter(({ type }) => type === "audit.shard.open").length, 1);
 });
 
 t.test("a shard that was not prepared is prepared once, however many vouch for the clock at a time", async (t) => {
