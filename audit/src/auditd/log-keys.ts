@@ -54,7 +54,10 @@ export async function loadSigners({ keyFiles, origin }: ShardFiles): Promise<Not
   );
 }
 
-/** Destroys the private keys of a shard that nothing is signed for again: overwritten, then removed. Safe to repeat. */
+/**
+ * Destroys the private keys of a shard that nothing is signed for again: overwritten, then removed. Safe to repeat: a name that a power cut brings back
+ * stands for zeros.
+ */
 export async function destroyKeys({ keyFiles }: ShardFiles): Promise<void> {
   for (const { kind } of KINDS) {
     const file = keyFiles[kind];
@@ -68,6 +71,5 @@ export async function destroyKeys({ keyFiles }: ShardFiles): Promise<void> {
       await handle.close();
     }
     await unlink(file);
-    await syncFolder(dirname(file));
   }
 }
