@@ -53,7 +53,7 @@ export function changeJson(value: unknown, dice: Dice, others: readonly unknown[
     ],
     [3, () => insert(of[name], dice)],
     [1, () => void (of[name] = [of[name]])],
-    [1, () => void (of[name] = typeof of[name] === "string" ? `${of[name]}${of[name]}` : String(JSON.stringify(of[name])))],
+    [1, () => void (of[name] = typeof of[name] === "string" ? `${of[name]}${of[name]}` : JSON.stringify(of[name]))],
     [1, () => void (of[name] = typeof of[name] === "number" ? of[name] + 1 - 2 * dice.below(2) : of[name])],
   ])();
   return root.value;

@@ -3,6 +3,7 @@ import { changeBytes, changeNumber } from "./change-bytes.ts";
 import type { Dice } from "./dice.ts";
 
 const MAX_REPEATS = 300;
+const MAX_REPEATED = 200_000;
 const LONG = 30_000;
 const FEED = Buffer.from("\n");
 
@@ -21,7 +22,8 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     2,
     (lines, dice) => {
       const at = dice.below(lines.length);
-      lines.splice(at, 0, ...Array.from({ length: 1 + dice.size(MAX_REPEATS) }, () => lines[at]!));
+      const copies = Math.min(1 + dice.size(MAX_REPEATS), Math.ceil(MAX_REPEATED / (1 + lines[at]!.length)));
+      lines.splice(at, 0, ...Array.from({ length: copies }, () => lines[at]!));
     },
   ],
   [

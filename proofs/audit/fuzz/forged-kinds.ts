@@ -22,6 +22,9 @@ import { sha256 } from "./merkle.ts";
 const FOREIGN = "f".repeat(64);
 const MAX_LEAF = 65_535;
 const MAX_OF_A_PROOF = 40;
+const MAX_LEAVES = 1_000;
+const MAX_KEPT = 40;
+const MAX_LOG_BYTES = 1_048_576;
 const WIDTHS = [0, 1, 2, 255, 256, 257, 511, 512, 513];
 const WITNESSES = Object.keys(WITNESS_NAMES) as KeyName[];
 const NONCE = "ab".repeat(32);
@@ -48,7 +51,7 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
       ],
     };
   };
-  const change = (log: ForgedLog, dice: Dice): ForgedLog => dice.weighted(CHANGES)(log, dice, all);
+  const change = (log: ForgedLog, dice: Dice): ForgedLog => shortened(dice.weighted(CHANGES)(log, dice, all));
   return {
     forged: { begin, change, input: (log, dice) => new Forge(keys, dice).input(log) },
     "forged proof": {
@@ -65,6 +68,17 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
         return inputOf(forge.proof(log.erasures[0]!), forge.policy(log));
       },
     },
+  };
+}
+
+/** Changes of changes would grow without end. */
+function shortened(log: ForgedLog): ForgedLog {
+  let left = MAX_LOG_BYTES;
+  return {
+    ...log,
+    leaves: log.leaves.slice(0, MAX_LEAVES).filter(({ length }) => (left -= length) > 0),
+    kept: log.kept.slice(0, MAX_KEPT),
+    disclosures: new Map([...log.disclosures].map(([bundle, text]) => [bundle, text.subarray(0, MAX_LOG_BYTES)])),
   };
 }
 

@@ -2,6 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+const MAX_BYTES = 1_048_576;
+const MAX_FILES = 8;
+
 export type Input = {
   /** An export, or the proof of one event. */
   file: Buffer;
@@ -20,6 +23,20 @@ export type Input = {
 export function inputOf(file: Buffer, policy: Buffer | null, changes: Partial<Input> = {}): Input {
   const none = { known: [], erasures: [], downtime: null, nonce: null, sample: null, isPiped: false };
   return { file, policy, chunkBytes: 65_536, ...none, ...changes };
+}
+
+/** Changes of changes would grow without end. */
+export function shortened(input: Input): Input {
+  const { file, policy, known, erasures, downtime } = input;
+  const short = (bytes: Buffer): Buffer => bytes.subarray(0, MAX_BYTES);
+  return {
+    ...input,
+    file: short(file),
+    policy: policy === null ? null : short(policy),
+    known: known.slice(0, MAX_FILES).map(short),
+    erasures: erasures.slice(0, MAX_FILES).map(short),
+    downtime: downtime === null ? null : short(downtime),
+  };
 }
 
 export function bytesOf({ file, policy, known, erasures, downtime }: Input): number {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Fault, firstLines, OUT_OF_MEMORY } from "./fault.ts";
 import { cpuLimitS, WORKER_HEAP_MIB, KILL_MIB } from "./limits.ts";
 import type { Path } from "./make-input.ts";
-import { usageOf } from "./process-usage.ts";
+import { boundedNode, usageOf } from "./process-usage.ts";
 import type { WorkerNews, WorkerTask } from "./worker.ts";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
@@ -28,7 +28,7 @@ export class JudgeProcess {
   constructor(task: WorkerTask, onNews: (news: WorkerNews) => void, limitS: number = cpuLimitS(INPUT_BYTES)) {
     this.#progressFile = task.progressFile;
     const flags = [`--max-old-space-size=${WORKER_HEAP_MIB}`, "--expose-gc", "--disable-warning=ExperimentalWarning"];
-    this.#child = spawn(process.execPath, [...flags, WORKER, JSON.stringify(task)], {
+    this.#child = spawn(...boundedNode([...flags, WORKER, JSON.stringify(task)]), {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#child.stderr!.on("data", (part: Buffer) => {

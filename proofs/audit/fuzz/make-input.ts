@@ -4,7 +4,7 @@
  */
 import { Dice } from "./dice.ts";
 import { forgedKinds } from "./forged-kinds.ts";
-import type { Input } from "./input.ts";
+import { type Input, shortened } from "./input.ts";
 import type { Kind } from "./kind.ts";
 import { NoteKeys } from "./note-keys.ts";
 import { realKinds } from "./real-kinds.ts";
@@ -37,7 +37,7 @@ export class InputMaker {
     const dice = Dice.numbered(this.#seed, number);
     let made = from ?? dice.weighted(this.#beginnings)(dice);
     for (let left = 1 + dice.size(MAX_CHANGES); left > 0; left--) made = made.changed(dice);
-    return { made, input: made.assembled(dice) };
+    return { made, input: shortened(made.assembled(dice)) };
   }
 
   at(path: Path): { made: Made; input: Input } {

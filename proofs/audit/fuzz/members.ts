@@ -12,7 +12,8 @@ export function takenApart(tar: Buffer): { members: Member[]; rest: Buffer } {
     const header = Buffer.from(tar.subarray(at, at + BLOCK));
     const size = Number.parseInt(header.toString("latin1", 124, 135), 8);
     const next = at + BLOCK + Math.ceil(size / BLOCK) * BLOCK;
-    if (!(next <= tar.length)) break;
+    // A size that is none, or negative, leads nowhere.
+    if (!(size >= 0 && next <= tar.length)) break;
     members.push({ header, content: Buffer.from(tar.subarray(at + BLOCK, at + BLOCK + size)) });
     at = next;
   }

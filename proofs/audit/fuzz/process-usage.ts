@@ -1,8 +1,16 @@
-/** What a process has taken so far, by the kernel. */
+/** What a process takes, by the kernel: what it may, and what it has so far. */
 import { readFileSync } from "node:fs";
 
 /** Of its clock for processes, `getconf CLK_TCK`. */
 const TICKS_A_SECOND = 100;
+
+/** More than any watcher lets it have; where a watcher is late, the kernel refuses it. */
+const MAX_DATA_KIB = 2_097_152;
+
+/** Program and arguments of a Node process that can't take the machine's memory. */
+export function boundedNode(args: readonly string[]): [command: string, args: string[]] {
+  return ["/bin/sh", ["-c", `ulimit -d ${MAX_DATA_KIB}; exec "$0" "$@"`, process.execPath, ...args]];
+}
 
 /** Null for a process that is gone. */
 export function usageOf(pid: number): { cpuS: number; rssMib: number } | null {

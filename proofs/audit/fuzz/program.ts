@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { type Fault, firstLines, OUT_OF_MEMORY } from "./fault.ts";
 import { asFiles, bytesOf, type Input } from "./input.ts";
 import { cpuLimitS, KILL_MIB, MAX_PROGRAM_RSS_MIB } from "./limits.ts";
-import { usageOf } from "./process-usage.ts";
+import { boundedNode, usageOf } from "./process-usage.ts";
 
 export type ProgramRun = {
   code: number | null;
@@ -33,7 +33,7 @@ export async function runProgram(
 ): Promise<ProgramRun> {
   const [file = "", ...options] = asFiles(input, folder);
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
-  const child = spawn(process.execPath, [hook, program, input.isPiped ? "-" : file, ...options, ...flags], {
+  const child = spawn(...boundedNode([hook, program, input.isPiped ? "-" : file, ...options, ...flags]), {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   // A program that has seen enough reads no further.

@@ -3,7 +3,7 @@ import { canonicalText, changeJson } from "./change-json.ts";
 import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { changeLines, linesOf } from "./change-lines.ts";
 import type { Dice } from "./dice.ts";
-import { type Input, inputOf } from "./input.ts";
+import { type Input, inputOf, shortened } from "./input.ts";
 import type { Kind } from "./kind.ts";
 import { fixChecksum, member, nameOf, putTogether, takenApart } from "./members.ts";
 import type { Samples } from "./samples.ts";
@@ -36,7 +36,7 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
   };
   const input = (state: Input): Input => state;
 
-  return {
+  const kinds: Record<string, Kind<Input>> = {
     bytes: { begin, input, change: (state, dice) => ({ ...state, file: changeBytes(state.file, dice, others) }) },
     members: {
       begin,
@@ -85,6 +85,12 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
         ),
     },
   };
+  return Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [
+      name,
+      { ...kind, change: (state, dice) => shortened(kind.change(state, dice)) },
+    ]),
+  );
 }
 
 /** Header fields, whole members, and what stands in them; checksums are right again, so that the reader comes to what is behind them. */
