@@ -12,6 +12,7 @@ import { listenOnSocket } from "./search/listen.ts";
 import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
 import { TokenFeed } from "./search/token-feed.ts";
+import { removeLeftovers } from "../log/durable-file.ts";
 import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
@@ -22,10 +23,14 @@ import { openWormCopy } from "./worm/open-worm-copy.ts";
 /** auditd waits a little longer than this for what the witnesses say. */
 const LEARN_MS = 3_000;
 
+/** Whether another one runs shows only at its socket; no write takes as long. */
+const LEFTOVER_AFTER_MS = 60_000;
+
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { auditDir, policyFile, stateDir, witnessCaFile: caFile } = config;
+  for (const folder of [stateDir, join(stateDir, "sheets")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witnesses = stack.use(
     await WitnessClient.open({
       ...{ auditDir, policyFile, caFile, log },

@@ -8,7 +8,7 @@
  */
 import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
@@ -18,7 +18,7 @@ import { AUDITD } from "../decisions/ledger.ts";
 import type { Beginning } from "../decisions/restate.ts";
 import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
-import { replaceFile, syncFolder } from "../log/durable-file.ts";
+import { removeLeftovers, replaceFile, syncFolder } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { type Policy, PolicyError } from "../log/policy.ts";
@@ -108,6 +108,9 @@ export class Auditd implements AsyncDisposable {
   static async start(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
     const auditd = new Auditd(config, log, onFatal);
     for (const { socket } of config.producers) if (await isAnswered(socket)) throw new AlreadyRunningError(socket);
+    const { auditDir, keysDir, policyFile } = config;
+    for (const folder of [auditDir, keysDir]) await removeLeftovers(folder);
+    await removeLeftovers(dirname(policyFile), { of: basename(policyFile) });
     auditd.#trust = await TrustPolicy.open(config, log);
     auditd.#found = await auditd.#find();
     const { missing } = auditd.#found.recovered;

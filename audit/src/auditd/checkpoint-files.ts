@@ -1,7 +1,7 @@
 /** The signed checkpoints in a shard's folder. Whatever writes them does so here, one after the other: a merge never undoes a newer checkpoint. */
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile, syncFolder, type WithRoom, writeImmutable } from "../log/durable-file.ts";
+import { removeLeftovers, replaceFile, syncFolder, type WithRoom, writeImmutable } from "../log/durable-file.ts";
 
 const MODE = 0o440;
 const KEEP_EVERY_MS = 3_600_000;
@@ -27,6 +27,7 @@ export class CheckpointFiles {
   /** @param size of the checkpoint that is there */
   static async open(logDir: string, size: number, withRoom: WithRoom): Promise<CheckpointFiles> {
     const kept = join(logDir, "checkpoints");
+    for (const folder of [logDir, kept]) await removeLeftovers(folder);
     const names = await readdir(kept).catch(() => []);
     const times = await Promise.all(names.map((name) => changedMs(join(kept, name))));
     const keptMs = Math.max(0, ...times.filter((time) => time !== null));

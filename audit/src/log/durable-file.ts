@@ -1,7 +1,11 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { link, open, readFile, rename, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { link, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Of a file that is being written, after the name that it gets. */
+const BESIDE = /^(.+)\.[0-9a-f]{16}\.new$/;
 
 /**
  * Runs a write that needs room, again each time that room was made for it. What it runs is all or nothing, and safe to repeat after a
@@ -25,10 +29,33 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /** Replaces a file in one step, durable when it resolves. */
 export async function replaceFile(path: string, content: string | Buffer, mode: number): Promise<void> {
-  const beside = `${path}.new`;
-  await writeSynced(beside, content, mode);
-  await rename(beside, path);
+  const beside = besideOf(path);
+  try {
+    await writeSynced(beside, content, mode);
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
   await syncFolder(dirname(path));
+}
+
+/**
+ * Removes what writers left that were killed. What can't be removed harms nobody: no writer has its name.
+ * @param options `of`: of this file alone. `olderThanMs`: where another process may be writing
+ */
+export async function removeLeftovers(folder: string, options: { of?: string; olderThanMs?: number } = {}): Promise<void> {
+  const { of, olderThanMs = 0 } = options;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, file] = BESIDE.exec(name) ?? [];
+    if (file === undefined || (of !== undefined && file !== of)) continue;
+    const path = join(folder, name);
+    const changedMs = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    );
+    if (olderThanMs === 0 || Date.now() - changedMs > olderThanMs) await rm(path).catch(() => {});
+  }
 }
 
 /** An existing file held other bytes than the ones that must be there: the log was tampered with, or two auditd run. */
@@ -42,20 +69,24 @@ export class ImmutableFileError extends Error {
  * @throws {@link ImmutableFileError} when the file exists with other bytes
  */
 export async function writeImmutable(path: string, content: Buffer): Promise<void> {
-  const beside = `${path}.new`;
-  await writeSynced(beside, content, 0o440);
+  const beside = besideOf(path);
   try {
+    await writeSynced(beside, content, 0o440);
     await link(beside, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     if (!(await readFile(path)).equals(content)) throw new ImmutableFileError(`${path} exists with other bytes`);
   } finally {
-    await unlink(beside);
+    await rm(beside, { force: true });
   }
 }
 
+/** A name of its own for each write: two writers never share a file, and none stumbles over what another one left. */
+function besideOf(path: string): string {
+  return `${path}.${randomBytes(8).toString("hex")}.new`;
+}
+
 async function writeSynced(path: string, content: string | Buffer, mode: number): Promise<void> {
-  await unlinkIfPresent(path);
   const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
   try {
     // Whatever the umask: the mode is part of what is trusted.
@@ -64,13 +95,5 @@ async function writeSynced(path: string, content: string | Buffer, mode: number)
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-async function unlinkIfPresent(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
 }

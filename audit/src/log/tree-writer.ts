@@ -7,7 +7,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { syncFolder, type WithRoom, writeImmutable } from "./durable-file.ts";
+import { removeLeftovers, syncFolder, type WithRoom, writeImmutable } from "./durable-file.ts";
 import { encodeEntries } from "./entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "./log-reader.ts";
 import { type Frontier, fullTileRoot, hashLeaf } from "./merkle.ts";
@@ -125,7 +125,9 @@ export class TreeWriter {
   async #makeFolder(folder: string, folders: Set<string>): Promise<void> {
     if (this.#knownFolders.has(folder) || folder === this.#logDir) return;
     await this.#makeFolder(dirname(folder), folders);
-    await this.#withRoom(() => mkdir(folder, { recursive: true, mode: 0o750 }));
+    const made = await this.#withRoom(() => mkdir(folder, { recursive: true, mode: 0o750 }));
+    // A life that was killed was writing where this one goes on.
+    if (made === undefined) await removeLeftovers(folder);
     folders.add(dirname(folder));
     this.#knownFolders.add(folder);
   }

@@ -1,8 +1,9 @@
 /** `witness`: countersigns checkpoints of audit logs on a host that is not the appliance. One file, any Node from 20. */
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { removeLeftovers } from "../log/durable-file.ts";
 import { type NoteSigner, verifierKey } from "../log/note-key.ts";
 import { admitFirst, admitNext } from "./admit.ts";
 import { admitAfterRestore } from "./admit-after-restore.ts";
@@ -23,6 +24,8 @@ const USAGE = `usage: witness init  --dir DIR --name NAME        make keys; prin
        witness show  --dir DIR                    keys, and what was cosigned last; one JSON line
 `;
 const STOP_TIMEOUT_MS = 5_000;
+/** A log may be admitted while a start looks, and no write takes as long. */
+const LEFTOVER_AFTER_MS = 60_000;
 const OPTIONS = {
   dir: { type: "string" },
   name: { type: "string" },
@@ -96,6 +99,7 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   const signers: readonly NoteSigner[] = await loadCosigner(dir);
   process.chdir(dir);
   const lock = await becomeTheOnlyOne();
+  for (const folder of [dir, join(dir, "logs")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witness = await Witness.open(new LogStates(dir), signers);
   const server = witnessServer(witness, tls, (line) => print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`));
   await new Promise<void>((resolve, reject) => {

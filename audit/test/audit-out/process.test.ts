@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
@@ -101,6 +102,19 @@ async function running(t: Test): Promise<Out> {
   await out.start();
   return out;
 }
+
+t.test("what a killed life left of files that it was writing goes when it starts again", { skip: notRoot }, async (t) => {
+  const out = await running(t);
+  await out.stop("SIGTERM");
+  mkdirSync(join(out.root, "state/sheets"), { recursive: true });
+  const left = ["sink-siem.cursor", "sheets/2026-2026-01-01.html"].map((file) =>
+    join(out.root, "state", `${file}.0123456789abcdef.new`),
+  );
+  for (const file of left) writeFileSync(file, "half");
+  for (const file of left) utimesSync(file, new Date(), new Date(Date.now() - 120_000));
+  await out.start();
+  t.same(left.filter(existsSync), []);
+});
 
 async function write(out: Out, count: number): Promise<void> {
   await using producer = await connectProducer({ socketPath: out.auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });

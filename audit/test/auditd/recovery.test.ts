@@ -1,4 +1,15 @@
-import { chmodSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../src/producer/producer.ts";
@@ -183,6 +194,30 @@ t.test("files of a later state are never overwritten", async (t) => {
   t.equal(await auditd.ended(5_000), 1);
   t.match(auditd.output, /exists with other bytes/);
   await again?.close();
+});
+
+t.test("what a killed life left of files that it was writing is removed by the next", async (t) => {
+  const auditd = await stoppedLog(t);
+  const { logDir, root } = auditd;
+  const { auditDir, keysDir } = auditd.config;
+  mkdirSync(join(logDir, "checkpoints"), { recursive: true });
+  const beside = (file: string) => `${file}.0123456789abcdef.new`;
+  const left = [
+    join(auditDir, "current"),
+    join(keysDir, "2026.ed25519.pem"),
+    join(logDir, "checkpoint"),
+    join(logDir, "ledger"),
+    join(logDir, "checkpoints/300"),
+    join(logDir, "tile/entries/003"),
+    join(logDir, "tile/0/003"),
+    auditd.config.policyFile,
+  ].map(beside);
+  const others = [beside(join(root, "other")), `${auditd.config.policyFile}.mine.new`];
+  for (const file of [...left, ...others]) writeFileSync(file, "half a f");
+  await auditd.start();
+  await auditd.stop();
+  t.same(left.filter(existsSync), []);
+  t.same(others.filter(existsSync), others, "what is not its own stays");
 });
 
 /** Always another byte, whatever a random hash has there. */

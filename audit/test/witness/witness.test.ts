@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { parseAnyCheckpoint, parseCheckpoint, signatureOf, verifiedTime } from "../../src/log/checkpoint.ts";
@@ -121,6 +121,17 @@ for (const runtime of runtimes(t))
     t.equal((await fetch(`${witness.url}/add-checkpoint?x=1`, { method: "POST", body: "" })).status, 404);
     t.equal((await fetch(`${witness.url}/../name`)).status, 404);
   });
+
+t.test("what a killed life left of files that it was writing goes when it serves again", async (t) => {
+  const witness = new WitnessFixture(t);
+  witness.init(await TestLog.make(t));
+  const left = ["name", "logs/a.json"].map((file) => join(witness.dir, `${file}.0123456789abcdef.new`));
+  const young = join(witness.dir, "logs/b.json.0123456789abcdef.new");
+  for (const file of [...left, young]) writeFileSync(file, "{");
+  for (const file of left) utimesSync(file, new Date(), new Date(Date.now() - 120_000));
+  await witness.serve();
+  t.same([...left, young].filter(existsSync), [young], "a log may be admitted at this moment");
+});
 
 t.test("the empty tree is cosigned with its own root alone", async (t) => {
   const log = await TestLog.make(t);

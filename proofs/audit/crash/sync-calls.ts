@@ -22,7 +22,7 @@ export function syncCallOf(node: DiskNode, { life, lifeFrom }: Pick<Disk, "life"
 }
 
 function fileKind(path: string): string {
-  const name = basename(path, ".new");
+  const name = basename(path).replace(/\.[0-9a-f]{16}\.new$/, "");
   if (path.includes("/wal/")) return path.endsWith(".new") ? "new WAL segment" : "WAL segment";
   if (path.includes("/tile/entries/")) return "entry bundle";
   if (path.includes("/tile/")) return "tile";
