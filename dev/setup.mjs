@@ -32,6 +32,10 @@ const DEBIAN_PACKAGES = [
   "zstd",
   "openssl",
   "python3-venv",
+  // The binding to PKCS#11 modules is compiled; a token in software stands for those of others.
+  "g++",
+  "make",
+  "softhsm2",
   // The verifier's page is tested in it.
   "chromium",
 ];

@@ -10,8 +10,11 @@ import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Test } from "tap";
 import { parseLeaf } from "../src/event/leaf.ts";
+import { type Checkpoint, checkpointText, signatureOf } from "../src/log/checkpoint.ts";
 import type { WithRoom } from "../src/log/durable-file.ts";
 import { LogReader } from "../src/log/log-reader.ts";
+import type { NoteSigner } from "../src/log/note-key.ts";
+import { formatNote } from "../src/log/signed-note.ts";
 
 const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -210,4 +213,10 @@ export async function readLeaves(logDir: string): Promise<AuditEvent[]> {
   for (let first = 0; first < size; first += 256)
     for (const entry of await reader.readEntries(first / 256, Math.min(256, size - first))) leaves.push(parseLeaf(entry));
   return leaves;
+}
+
+/** As auditd signs it, under keys of the test's own. */
+export function signedCheckpoint(checkpoint: Checkpoint, signers: readonly NoteSigner[], nowMs: number = Date.now()): string {
+  const signatures = signers.map((signer) => signatureOf(checkpoint, signer, Math.floor(nowMs / 1_000)));
+  return formatNote({ text: checkpointText(checkpoint), signatures });
 }

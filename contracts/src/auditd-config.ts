@@ -16,6 +16,13 @@ export const AuditdConfig = Type.Object(
     auditDir: Path,
     /** Private keys of each shard, PKCS#8 PEM, 0400; 0700, rt-audit. It must exist. */
     keysDir: Path,
+    /**
+     * A PKCS#11 token that makes and keeps the Ed25519 keys; it must have EdDSA. Absent: they are files, as those of ML-DSA-44 are. `pinFile` is
+     * 0400, rt-audit.
+     */
+    token: Type.Optional(
+      Type.Object({ module: Path, label: Type.String({ minLength: 1, maxLength: 32 }), pinFile: Path }, closed),
+    ),
     /** tlog-policy for the auditor, 0444; written by `init`. */
     policyFile: Path,
     /**

@@ -1,4 +1,4 @@
-/** Our own processes as they ship: one compiled file each, plus the one package that carries a native binary. */
+/** Our own processes as they ship: one compiled file each, plus the two packages that carry a native binary. */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
 /** The verifier again, for an auditor who has a browser and no Node. */
 const VERIFIER_PAGE = "app/sov-verify.html";
 
-/** What ships as it is: path in the release → path in this tree. Of better-sqlite3 only the binary that runs on the appliance. */
+/** What ships as it is: path in the release → path in this tree. Of native packages only the binary that runs on the appliance. */
 const COPIED: Readonly<Record<string, string>> = {
   "app/runners": "agent/runners",
   "app/policies/realm.json": "policies/realm.json",
@@ -36,6 +36,10 @@ const COPIED: Readonly<Record<string, string>> = {
   "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",
   "app/node_modules/better-sqlite3/lib": "node_modules/better-sqlite3/lib",
   "app/node_modules/better-sqlite3/prebuilds/linux-x64.node": "node_modules/better-sqlite3/prebuilds/linux-x64.node",
+  "app/node_modules/pkcs11js/package.json": "node_modules/pkcs11js/package.json",
+  "app/node_modules/pkcs11js/LICENSE": "node_modules/pkcs11js/LICENSE",
+  "app/node_modules/pkcs11js/index.js": "node_modules/pkcs11js/index.js",
+  "app/node_modules/pkcs11js/build/Release/pkcs11.node": "node_modules/pkcs11js/build/Release/pkcs11.node",
 };
 
 /** Sources that decide the compiled files, besides {@link COPIED}. */
@@ -73,7 +77,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
   const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
   for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 8 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 9 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     for (const [path, source] of Object.entries(COPIED))
@@ -93,7 +97,7 @@ async function compile(source: string, target: string, outfile: string): Promise
     platform: "node",
     format: "esm",
     target,
-    external: isStandalone ? [] : ["better-sqlite3"],
+    external: isStandalone ? [] : ["better-sqlite3", "pkcs11js"],
     banner: isStandalone ? {} : { js: BANNER },
     keepNames: true,
     // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.

@@ -15,6 +15,7 @@ import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-c
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
+import { readAuditKeys } from "../config/audit-keys.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
@@ -169,12 +170,14 @@ function writeProcessConfigs(context: PartContext): void {
 }
 
 export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
+  const keys = readAuditKeys(layout);
   return {
     originPrefix: `${config.appliance}.audit.${config.customer}`,
     inception: auditInception(join(layout.etc, "audit-inception")),
     auditDir: layout.data("audit"),
     keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
+    ...(keys === null ? {} : { token: keys.token }),
     producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
       name,
       family,

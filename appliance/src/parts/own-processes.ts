@@ -1,6 +1,7 @@
 /** Our own processes: auditd, audit-out, vault, S3 front, coordinator, agent. */
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
+import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { containerEngineParts, type PartContext } from "./context.ts";
 import { hangsUp, httpsGet } from "./health.ts";
@@ -28,6 +29,7 @@ export function auditdPart(context: PartContext): Part {
     user: "auditd",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "auditd.mjs"), "--config", layout.processConfig("auditd")],
+    env: () => readAuditKeys(layout)?.environment ?? {},
     port: null,
     version: release.version,
     prepare: async () => {

@@ -1,12 +1,17 @@
 import { spawn } from "node:child_process";
 
 /** Runs a program of the release to its end under a numeric user and answers its standard output. */
-export async function runOnce(program: string, args: readonly string[], uid: number): Promise<string> {
+export async function runOnce(
+  program: string,
+  args: readonly string[],
+  uid: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const child = spawn(program, args, {
     uid,
     gid: uid,
     cwd: "/",
-    env: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8" },
+    env: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

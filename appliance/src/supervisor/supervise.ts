@@ -6,6 +6,7 @@ import Docker from "dockerode";
 import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
+import { readAuditKeys } from "../config/audit-keys.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
@@ -81,6 +82,7 @@ async function initAudit(context: PartContext): Promise<void> {
     layout.release("bin", "node"),
     [layout.release("app", "auditd.mjs"), "init", "--config", layout.processConfig("auditd")],
     uid,
+    readAuditKeys(layout)?.environment,
   );
 }
 

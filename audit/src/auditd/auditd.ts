@@ -26,7 +26,7 @@ import { setCurrentSlug } from "../log/shards.ts";
 import type { CosignReply, Witnessed } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
 import { DiskGuard } from "./disk-guard.ts";
-import { destroyKeys, hasKeys, loadSigners } from "./log-keys.ts";
+import { LogKeys } from "./keys/log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
 import { NodeRelay } from "./node-relay.ts";
 import { OpenShard, type Surroundings } from "./open-shard.ts";
@@ -71,6 +71,7 @@ export class Auditd implements AsyncDisposable {
   #shard: OpenShard | null = null;
   #found!: Found;
   #trust!: TrustPolicy;
+  #keys!: LogKeys;
   /** Of the shard before: its last checkpoint may be cosigned after the turn. */
   #pastWitnessing: { origin: string; opened: Promise<Witnessing | null> } | null = null;
   #rolledBack: Seen | null = null;
@@ -112,6 +113,7 @@ export class Auditd implements AsyncDisposable {
     for (const folder of [auditDir, keysDir]) await removeLeftovers(folder);
     await removeLeftovers(dirname(policyFile), { of: basename(policyFile) });
     auditd.#trust = await TrustPolicy.open(config, log);
+    auditd.#keys = await LogKeys.open(config);
     auditd.#found = await auditd.#find();
     const { missing } = auditd.#found.recovered;
     if (missing !== null) auditd.#seen.push({ size: missing.size, root: missing.root.toString("hex"), by: WITNESSED_FILE });
@@ -153,6 +155,7 @@ export class Auditd implements AsyncDisposable {
     shard?.auditLog.end({ type: "audit.stop", object: { kind: "log", id: AUDITD }, detail: {} });
     await shard?.[Symbol.asyncDispose]();
     (await this.#pastWitnessing?.opened)?.close();
+    this.#keys[Symbol.dispose]();
   }
 
   get #foundSize(): number {
@@ -170,7 +173,7 @@ export class Auditd implements AsyncDisposable {
   }
 
   async #recover(files: ShardFiles): Promise<Recovered> {
-    const signers = await loadSigners(files);
+    const signers = await this.#keys.signersOf(files);
     return recover(files.logDir, files.origin, signers, familiesOf(this.#config), (write) => this.#guard.withRoom(write));
   }
 
@@ -282,7 +285,7 @@ export class Auditd implements AsyncDisposable {
   async #around(files: ShardFiles): Promise<Surroundings> {
     return {
       config: this.#config,
-      signers: await loadSigners(files),
+      signers: await this.#keys.signersOf(files),
       trust: this.#trust,
       withRoom: (write) => this.#guard.withRoom(write),
       log: this.#log,
@@ -321,7 +324,7 @@ export class Auditd implements AsyncDisposable {
     const isNextPrepared = auditLog.ledger.nextShard === next.origin;
     const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
     if (due === "prepare") {
-      const keys = (await makeShardKeys(this.#config, next)).map(verifierKey);
+      const keys = (await makeShardKeys(this.#config, this.#keys, next)).map(verifierKey);
       const detail = { origin: next.origin, keys };
       await auditLog.record({ type: "audit.shard.next", object: { kind: "log", id: AUDITD }, detail });
       this.#log.info(detail, "the next shard is prepared");
@@ -359,7 +362,7 @@ export class Auditd implements AsyncDisposable {
   async #follow(beginning: Beginning & { before: PastShard }): Promise<void> {
     const older = shardFiles(this.#config, slugOf(beginning.before.origin));
     const files = shardFiles(this.#config, slugAfter(older.slug, beginning.reason === "year" ? "year" : "restore"));
-    const signers = await makeShardKeys(this.#config, files);
+    const signers = await makeShardKeys(this.#config, this.#keys, files);
     const wasBegun = await isBegun(files, signers);
     if (!wasBegun) await makeEmptyTree(this.#config, files, signers);
     const recovered = await this.#recover(files);
@@ -371,7 +374,7 @@ export class Auditd implements AsyncDisposable {
       await this.#around(files),
     );
     await setCurrentSlug(this.#config.auditDir, files.slug);
-    await destroyKeys(older);
+    await this.#keys.destroy(older);
     this.#shard = shard;
     this.#log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");
   }
@@ -381,9 +384,9 @@ export class Auditd implements AsyncDisposable {
     const { follows } = this.#found.recovered.ledger;
     if (follows === null) return;
     const older = shardFiles(this.#config, slugOf(follows.origin));
-    if (!(await hasKeys(older))) return;
+    if (!(await this.#keys.hasAny(older))) return;
     await syncFolder(this.#config.auditDir);
-    await destroyKeys(older);
+    await this.#keys.destroy(older);
   }
 
   async #answerOperator(request: AuditControlRequest): Promise<object> {

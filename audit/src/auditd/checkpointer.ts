@@ -3,7 +3,7 @@
  * Order: files durable → files' root compared with the root in memory (TreeWriter) → signature → checkpoint durable → the rest.
  */
 import { signCheckpoint } from "../log/checkpoint.ts";
-import type { NoteSigner } from "../log/note-key.ts";
+import type { LogSigner } from "../log/note-key.ts";
 import type { TreeWriter } from "../log/tree-writer.ts";
 
 export type DurableLeaf = { leaf: Buffer; leafHash: Buffer };
@@ -11,7 +11,7 @@ export type DurableLeaf = { leaf: Buffer; leafHash: Buffer };
 type Parts = {
   tree: TreeWriter;
   origin: string;
-  signers: readonly NoteSigner[];
+  signers: readonly LogSigner[];
   checkpointMs: number;
   /** Leaves that are durable in the write-ahead log, from `index` on. */
   durableFrom: (index: number) => DurableLeaf[];
@@ -93,7 +93,7 @@ export class Checkpointer {
     const leaves = durableFrom(this.#size);
     if (leaves.length === 0) return;
     const removeReplaced = await tree.grow(leaves);
-    const note = signCheckpoint({ origin, size: tree.size, root: tree.root() }, signers);
+    const note = await signCheckpoint({ origin, size: tree.size, root: tree.root() }, signers);
     await publish(tree.size, note);
     this.#size = tree.size;
     const [covered, waiting] = partition(this.#waiters, ({ index }) => index < this.#size);

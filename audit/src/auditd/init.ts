@@ -7,7 +7,7 @@ import { syncFolder } from "../log/durable-file.ts";
 import { verifierKey } from "../log/note-key.ts";
 import { setCurrentSlug } from "../log/shards.ts";
 import { ConfigError } from "./config.ts";
-import { missingKey } from "./log-keys.ts";
+import { LogKeys } from "./keys/log-keys.ts";
 import { makeEmptyTree, makeShardKeys } from "./make-shard.ts";
 import { currentShard, exists, type ShardFiles, shardFiles } from "./shard-files.ts";
 
@@ -22,6 +22,7 @@ export type InitResult = { origin: string; verifierKeys: string[]; policySha256:
  *   wiped must not begin a new log in silence
  */
 export async function initLog(config: AuditdConfig): Promise<InitResult> {
+  using logKeys = await LogKeys.open(config);
   const current = await currentShard(config);
   const shard = current ?? shardFiles(config, config.inception.slice(0, 4));
   const hasTree = await exists(join(shard.logDir, "tile"));
@@ -30,8 +31,8 @@ export async function initLog(config: AuditdConfig): Promise<InitResult> {
       throw new ConfigError(`${shard.logDir} holds a log, but ${config.auditDir} does not name it as the one that is written`);
     if (!isInceptionDay(config))
       throw new ConfigError(`there is no log in ${config.auditDir}, and one is made on ${config.inception} alone`);
-  } else await refuseWithoutParts(config, current);
-  const signers = await makeShardKeys(config, shard);
+  } else await refuseWithoutParts(config, logKeys, current);
+  const signers = await makeShardKeys(config, logKeys, shard);
   if (current === null) {
     await makeEmptyTree(config, shard, signers);
     await setCurrentSlug(config.auditDir, shard.slug);
@@ -45,9 +46,9 @@ export async function initLog(config: AuditdConfig): Promise<InitResult> {
   };
 }
 
-async function refuseWithoutParts({ policyFile }: AuditdConfig, shard: ShardFiles): Promise<void> {
+async function refuseWithoutParts({ policyFile }: AuditdConfig, logKeys: LogKeys, shard: ShardFiles): Promise<void> {
   if (!(await exists(join(shard.logDir, "checkpoint")))) throw new ConfigError(`${shard.logDir} is gone; it holds the log`);
-  const missing = await missingKey(shard);
+  const missing = await logKeys.missingOf(shard);
   if (missing !== null) throw new ConfigError(`${shard.logDir} holds a log, but its key ${missing} is gone`);
   // A new one would name no witness.
   if (!(await exists(policyFile))) throw new ConfigError(`there is a log, but its policy ${policyFile} is gone`);

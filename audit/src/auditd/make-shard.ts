@@ -7,16 +7,16 @@ import { parseLeaf } from "../event/leaf.ts";
 import { openCheckpoint, signCheckpoint } from "../log/checkpoint.ts";
 import { replaceFile, syncFolder } from "../log/durable-file.ts";
 import { Frontier } from "../log/merkle.ts";
-import { type NoteSigner, verifierKey } from "../log/note-key.ts";
+import { type LogSigner, verifierKey } from "../log/note-key.ts";
 import { parsePolicy } from "../log/policy.ts";
 import { readWal } from "../log/wal-recovery.ts";
-import { ensureKeys, loadSigners } from "./log-keys.ts";
+import type { LogKeys } from "./keys/log-keys.ts";
 import { exists, type ShardFiles } from "./shard-files.ts";
 
 /** Makes the keys, and lists them in the policy; safe to repeat. */
-export async function makeShardKeys(config: AuditdConfig, shard: ShardFiles): Promise<NoteSigner[]> {
-  await ensureKeys(shard);
-  const signers = await loadSigners(shard);
+export async function makeShardKeys(config: AuditdConfig, logKeys: LogKeys, shard: ShardFiles): Promise<LogSigner[]> {
+  await logKeys.ensure(shard);
+  const signers = await logKeys.signersOf(shard);
   const keys = signers.map(verifierKey);
   const hasPolicy = await exists(config.policyFile);
   const policy = hasPolicy ? await readFile(config.policyFile, "latin1") : "quorum none\n";
@@ -32,7 +32,7 @@ export async function makeShardKeys(config: AuditdConfig, shard: ShardFiles): Pr
 export async function makeEmptyTree(
   { auditDir }: AuditdConfig,
   { logDir, origin }: ShardFiles,
-  signers: readonly NoteSigner[],
+  signers: readonly LogSigner[],
 ): Promise<void> {
   await mkdir(auditDir, { recursive: true, mode: 0o750 });
   await syncFolder(dirname(auditDir));
@@ -40,7 +40,7 @@ export async function makeEmptyTree(
   await mkdir(logDir, { mode: 0o750 });
   await syncFolder(auditDir);
   await mkdir(join(logDir, "wal"), { mode: 0o700 });
-  const note = signCheckpoint({ origin, size: 0, root: new Frontier().root() }, signers);
+  const note = await signCheckpoint({ origin, size: 0, root: new Frontier().root() }, signers);
   await replaceFile(join(logDir, "checkpoint"), note, 0o440);
 }
 
@@ -48,7 +48,7 @@ export async function makeEmptyTree(
  * Whether all of the shard's first leaves are durable: then it is begun, and must not be begun again. A checkpoint of them may have been seen,
  * even if a power cut took it back.
  */
-export async function isBegun({ logDir }: ShardFiles, signers: readonly NoteSigner[]): Promise<boolean> {
+export async function isBegun({ logDir }: ShardFiles, signers: readonly LogSigner[]): Promise<boolean> {
   const file = join(logDir, "checkpoint");
   if (!(await exists(file))) return false;
   const checkpoint = openCheckpoint(await readFile(file, "utf8"), signers);

@@ -9,7 +9,7 @@ import { AUDITD } from "../decisions/ledger.ts";
 import { type Beginning, firstLeaves } from "../decisions/restate.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
-import type { NoteSigner } from "../log/note-key.ts";
+import type { LogSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
 import type { WalContent } from "../log/wal-recovery.ts";
 import type { LeafRef } from "../wire/frames.ts";
@@ -28,7 +28,7 @@ const SAVE_LEDGER_EVERY = 16_384;
 
 export type Surroundings = {
   config: AuditdConfig;
-  signers: readonly NoteSigner[];
+  signers: readonly LogSigner[];
   trust: TrustPolicy;
   withRoom: WithRoom;
   log: Logger;

@@ -1,7 +1,7 @@
 /** C2SP tlog-checkpoint: the three lines of a tree's head, and who signed them. */
 import { sign, verify } from "node:crypto";
 import { HASH_BYTES } from "./merkle.ts";
-import { KEY_TYPE, type NoteKey, type NoteSigner, publicKeyObject } from "./note-key.ts";
+import { KEY_TYPE, type LogSigner, type NoteKey, type NoteSigner, publicKeyObject } from "./note-key.ts";
 import { formatNote, isLineOf, parseNote, type SignatureLine } from "./signed-note.ts";
 
 /** `extension`: further lines, which our log has none of. They are signed too, but not by ML-DSA-44. */
@@ -31,15 +31,25 @@ export function parseAnyCheckpoint(note: string): SignedCheckpoint | null {
 }
 
 /** @param nowMs goes into signatures of types with time, in seconds */
-export function signCheckpoint(checkpoint: Checkpoint, signers: readonly NoteSigner[], nowMs: number = Date.now()): string {
-  const signatures = signers.map((signer) => signatureOf(checkpoint, signer, Math.floor(nowMs / 1_000)));
-  return formatNote({ text: checkpointText(checkpoint), signatures });
+export async function signCheckpoint(
+  checkpoint: Checkpoint,
+  signers: readonly LogSigner[],
+  nowMs: number = Date.now(),
+): Promise<string> {
+  const timeS = Math.floor(nowMs / 1_000);
+  const signatures = signers.map(async (signer) =>
+    lineOf(signer, timeS, await signer.sign(signedMessage(checkpoint, signer, timeS))),
+  );
+  return formatNote({ text: checkpointText(checkpoint), signatures: await Promise.all(signatures) });
 }
 
 /** One line; a witness's is made by the same rule as the log's own, under its own name. */
 export function signatureOf(checkpoint: Checkpoint, signer: NoteSigner, timeS: number): SignatureLine {
-  const signature = sign(null, signedMessage(checkpoint, signer, timeS), signer.privateKey);
-  return { name: signer.name, keyId: signer.keyId, signature: Buffer.concat([timeBytes(signer, timeS), signature]) };
+  return lineOf(signer, timeS, sign(null, signedMessage(checkpoint, signer, timeS), signer.privateKey));
+}
+
+function lineOf(key: NoteKey, timeS: number, signature: Buffer): SignatureLine {
+  return { name: key.name, keyId: key.keyId, signature: Buffer.concat([timeBytes(key, timeS), signature]) };
 }
 
 /** The time that the signature states, in seconds, 0 for types without; null when it does not verify. */

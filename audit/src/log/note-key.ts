@@ -1,5 +1,5 @@
 /** Keys of C2SP signed notes: what their ids are, and how they are written down. */
-import { createHash, createPublicKey, type KeyObject } from "node:crypto";
+import { createHash, createPublicKey, type KeyObject, sign } from "node:crypto";
 
 /** Signature types of signed-note: Ed25519 over the note, Ed25519 with time, ML-DSA-44 with time. */
 export const KEY_TYPE = { ed25519: 0x01, ed25519Cosignature: 0x04, mlDsa44: 0x06 } as const;
@@ -11,7 +11,9 @@ export type NoteKey = {
   keyId: Buffer /** as the algorithm writes it */;
   publicKey: Buffer;
 };
-export type NoteSigner = NoteKey & { privateKey: KeyObject };
+/** A key that signs; where its private half lies is its own affair. */
+export type LogSigner = NoteKey & { sign: (message: Buffer) => Promise<Buffer> };
+export type NoteSigner = LogSigner & { privateKey: KeyObject };
 
 /** DER of SubjectPublicKeyInfo up to the key: RFC 8410, RFC 9881. */
 const SPKI_PREFIX = {
@@ -43,7 +45,8 @@ export function noteKey(name: string, type: KeyType, publicKey: Buffer): NoteKey
 
 export function noteSigner(name: string, type: KeyType, privateKey: KeyObject): NoteSigner {
   const spki = createPublicKey(privateKey).export({ format: "der", type: "spki" });
-  return { ...noteKey(name, type, spki.subarray(-KEY_BYTES[ALGORITHM_OF[type]])), privateKey };
+  const key = noteKey(name, type, spki.subarray(-KEY_BYTES[ALGORITHM_OF[type]]));
+  return { ...key, privateKey, sign: async (message) => sign(null, message, privateKey) };
 }
 
 /** `name+hex(key id)+base64(type ‖ public key)`: what a policy lists. */

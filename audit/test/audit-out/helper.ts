@@ -12,10 +12,10 @@ import { leafText } from "../../src/event/leaf.ts";
 import { replaceFile } from "../../src/log/durable-file.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/shards.ts";
-import { signCheckpoint } from "../../src/log/checkpoint.ts";
+
 import { KEY_TYPE, type NoteSigner, noteSigner, verifierKey } from "../../src/log/note-key.ts";
 import { TreeWriter } from "../../src/log/tree-writer.ts";
-import { hasRoom } from "../helper.ts";
+import { hasRoom, signedCheckpoint } from "../helper.ts";
 
 export const silent = pino({ level: "silent" });
 const PREFIX = "box.audit.acme";
@@ -83,7 +83,7 @@ export class WrittenLog {
   }
 
   async sign(root: Buffer = this.#writer.root(), size: number = this.size): Promise<void> {
-    const note = signCheckpoint({ origin: this.origin, size, root }, this.#signers.get(this.#slug)!);
+    const note = signedCheckpoint({ origin: this.origin, size, root }, this.#signers.get(this.#slug)!);
     await replaceFile(join(this.logDir, "checkpoint"), note, 0o440);
   }
 

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { loadSigners } from "../../src/auditd/log-keys.ts";
+import { LogKeys } from "../../src/auditd/keys/log-keys.ts";
 import { shardFiles } from "../../src/auditd/shard-files.ts";
 import { signCheckpoint } from "../../src/log/checkpoint.ts";
 import { Frontier } from "../../src/log/merkle.ts";
@@ -164,8 +164,9 @@ t.test("a shard whose first checkpoint a power cut took back goes on with the le
   await auditd.stop("SIGKILL");
   const seen = (await readLeaves(auditd.shardDir("2027"))).map(({ id }) => id);
   // As it was before that checkpoint had its name: the empty tree's, and the older shard is the one that is written.
-  const signers = await loadSigners(shardFiles(auditd.config, "2027"));
-  const empty = signCheckpoint({ origin: "box.audit.acme/2027", size: 0, root: new Frontier().root() }, signers);
+  using keys = await LogKeys.open(auditd.config);
+  const signers = await keys.signersOf(shardFiles(auditd.config, "2027"));
+  const empty = await signCheckpoint({ origin: "box.audit.acme/2027", size: 0, root: new Frontier().root() }, signers);
   for (const [file, text] of [
     [join(auditd.shardDir("2027"), "checkpoint"), empty],
     [join(auditd.config.auditDir, "current"), "2026\n"],

@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { loadSigners } from "../../src/auditd/log-keys.ts";
+import { LogKeys } from "../../src/auditd/keys/log-keys.ts";
 import { shardFiles } from "../../src/auditd/shard-files.ts";
 import { parseCheckpoint, signCheckpoint } from "../../src/log/checkpoint.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
@@ -100,17 +100,18 @@ t.test("one that is ahead of what is durable is a log that was put back, and is 
 t.test("one of another tree stops the start", async (t) => {
   const { auditd, earlier, before, after } = await killedLog(t);
   const { logDir, config } = auditd;
-  const signers = await loadSigners(shardFiles(config, auditd.currentSlug));
+  using keys = await LogKeys.open(config);
+  const signers = await keys.signersOf(shardFiles(config, auditd.currentSlug));
   const [checkpoint, witnessed] = [join(logDir, "checkpoint"), join(logDir, "checkpoint.witnessed")];
   const origin = `box.audit.acme/${auditd.currentSlug}`;
-  const write = (file: string, size: number) => {
+  const write = async (file: string, size: number) => {
     rmSync(file, { force: true });
-    writeFileSync(file, signCheckpoint({ origin, size, root: Buffer.alloc(32, 7) }, signers));
+    writeFileSync(file, await signCheckpoint({ origin, size, root: Buffer.alloc(32, 7) }, signers));
   };
-  write(checkpoint, before);
+  await write(checkpoint, before);
   await t.rejects(auditd.start(), { message: /no beginning of checkpoint\.witnessed/ }, "the older one is no beginning of it");
   cpSync(join(earlier, "checkpoint"), checkpoint);
-  write(witnessed, after);
+  await write(witnessed, after);
   await t.rejects(auditd.start(), { message: /root of the checkpoint of/ }, "the tiles are not its own");
   const laterWal = join(auditd.root, "wal");
   cpSync(join(logDir, "wal"), laterWal, { recursive: true });
@@ -121,10 +122,10 @@ t.test("one of another tree stops the start", async (t) => {
     cpSync(wal, join(logDir, "wal"), { recursive: true });
   };
   earlierWith(laterWal);
-  write(witnessed, after);
+  await write(witnessed, after);
   await t.rejects(auditd.start(), { message: /write-ahead log does not give/ }, "the write-ahead log is not its own");
   earlierWith(join(earlier, "wal"));
-  write(witnessed, before + 1);
+  await write(witnessed, before + 1);
   await auditd.start();
   t.match(await auditd.control({ verb: "status" }), { rolledBack: { seenSize: before + 1 } });
   await auditd.stop();

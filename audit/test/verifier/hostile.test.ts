@@ -4,7 +4,7 @@ import t from "tap";
 import { ustarMember } from "../../src/export/ustar.ts";
 import { encodeEntries } from "../../src/log/entry-bundle.ts";
 import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
-import { signCheckpoint } from "../../src/log/checkpoint.ts";
+
 import { KEY_TYPE, noteSigner, verifierKey } from "../../src/log/note-key.ts";
 import { composeEvent } from "../../src/producer/producer.ts";
 import { parseCheckpoint as parse } from "../../src/verifier/note.ts";
@@ -13,7 +13,7 @@ import { parsePolicy as parsePolicyOn } from "../../src/verifier/policy.ts";
 import { escapeText, renderText } from "../../src/verifier/output.ts";
 import { exitCode, nothingChecked } from "../../src/verifier/verdicts.ts";
 import { type Report, verify } from "../../src/verifier/verify.ts";
-import { keyList } from "../helper.ts";
+import { keyList, signedCheckpoint } from "../helper.ts";
 
 const ORIGIN = "box.audit.acme/2026";
 const newKey = (name: string) => noteSigner(name, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey);
@@ -32,7 +32,7 @@ function leaf(pseq: number, changes: Record<string, unknown> = {}): Buffer {
 function signedExport(leaves: readonly Buffer[]): Buffer {
   const frontier = new Frontier();
   for (const one of leaves) frontier.append(hashLeaf(one));
-  return exportOf(signCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, [signer]), leaves);
+  return exportOf(signedCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, [signer]), leaves);
 }
 
 function exportOf(note: string, leaves: readonly Buffer[]): Buffer {
@@ -141,9 +141,9 @@ t.test("an ML-DSA-44 key that the policy lists must have signed as well, over th
   const checkpoint = { origin: ORIGIN, size: 1, root: hashLeaf(only) };
   const policy = Buffer.from(`log ${verifierKey(signer)}\nlog ${verifierKey(mlDsa)}\nquorum none\n`);
   const verdictOf = async (note: string) => (await judge(exportOf(note, [only]), policy)).verdicts.SIGNATURE;
-  const note = signCheckpoint(checkpoint, [signer, mlDsa], 1_800_000_000_000);
+  const note = signedCheckpoint(checkpoint, [signer, mlDsa], 1_800_000_000_000);
   t.match(await verdictOf(note), { verdict: "PASS" });
-  t.match(await verdictOf(signCheckpoint(checkpoint, [signer])), { verdict: "FAIL", reason: /lacks the signature/ });
+  t.match(await verdictOf(signedCheckpoint(checkpoint, [signer])), { verdict: "FAIL", reason: /lacks the signature/ });
   const lines = note.split("\n");
   const signature = Buffer.from(lines[5]!.split(" ")[2]!, "base64");
   for (const at of [4, 11, 12, signature.length - 1]) {
@@ -178,7 +178,7 @@ t.test("refuses policies and checkpoints that the formats do not allow", async (
     logs: [{ name: ORIGIN }],
     quorum: "g",
   });
-  const note = signCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, [signer]);
+  const note = signedCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, [signer]);
   t.match(parseCheckpoint(Buffer.from(note)), { origin: ORIGIN, size: 5, signatures: [{ name: ORIGIN }] });
   for (const [what, text] of [
     ["leading zero", note.replace("\n5\n", "\n05\n")],

@@ -1,4 +1,5 @@
 /** A log of a test's own making, honest or not: leaves as auditd writes them, an export as `exportLog` writes it. */
+import { signedCheckpoint } from "../helper.ts";
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { heartbeatOf } from "../../src/decisions/heartbeat.ts";
@@ -6,7 +7,7 @@ import { canonicalJson, canonicalMembers } from "../../src/event/canonical-json.
 import { composeEvent } from "../../src/event/compose-event.ts";
 import { leafText } from "../../src/event/leaf.ts";
 import { ustarMember } from "../../src/export/ustar.ts";
-import { parseCheckpoint, signatureOf, signCheckpoint } from "../../src/log/checkpoint.ts";
+import { parseCheckpoint, signatureOf } from "../../src/log/checkpoint.ts";
 import { encodeEntries } from "../../src/log/entry-bundle.ts";
 import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
 import { KEY_TYPE, noteSigner, type NoteSigner, verifierKey } from "../../src/log/note-key.ts";
@@ -127,7 +128,7 @@ export class MadeLog {
   }
 
   checkpoint(size: number = this.leaves.length, options: { witnessed?: boolean; root?: Buffer } = {}): string {
-    const note = signCheckpoint({ origin: ORIGIN, size, root: options.root ?? this.rootAt(size) }, this.keys, this.nowMs);
+    const note = signedCheckpoint({ origin: ORIGIN, size, root: options.root ?? this.rootAt(size) }, this.keys, this.nowMs);
     if (options.witnessed !== true) return note;
     const checkpoint = parseCheckpoint(note)!;
     const line = signatureOf(checkpoint, this.witness, Math.floor(this.nowMs / 1_000));

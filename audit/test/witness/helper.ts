@@ -6,13 +6,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import type { Test } from "tap";
-import { type Checkpoint, signCheckpoint } from "../../src/log/checkpoint.ts";
+import { type Checkpoint } from "../../src/log/checkpoint.ts";
 import { LogReader } from "../../src/log/log-reader.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
 import { KEY_TYPE, type NoteSigner, noteSigner, verifierKey } from "../../src/log/note-key.ts";
 import { TileProofs } from "../../src/log/tile-proofs.ts";
 import { TreeWriter } from "../../src/log/tree-writer.ts";
-import { hasRoom, temporaryFolder } from "../helper.ts";
+import { hasRoom, temporaryFolder, signedCheckpoint } from "../helper.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/witness/main.ts");
 
@@ -155,7 +155,7 @@ export class TestLog {
   }
 
   async note(size: number, signers: readonly NoteSigner[] = this.signers): Promise<string> {
-    return signCheckpoint(await this.head(size), signers);
+    return signedCheckpoint(await this.head(size), signers);
   }
 
   async proof(from: number, to: number): Promise<string[]> {

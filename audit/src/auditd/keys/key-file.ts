@@ -1,0 +1,65 @@
+/** One of a shard's keys as a file, 0400: PKCS#8 PEM. */
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
+import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { replaceFile, syncFolder } from "../../log/durable-file.ts";
+import { type KeyType, type LogSigner, noteSigner } from "../../log/note-key.ts";
+import { ConfigError } from "../config.ts";
+import { exists, type ShardFiles } from "../shard-files.ts";
+import type { KeyHolder } from "./key-holder.ts";
+
+export type FileKeyKind = { kind: keyof ShardFiles["keyFiles"]; type: KeyType; algorithm: "ed25519" | "ml-dsa-44" };
+
+export class KeyFile implements KeyHolder {
+  readonly #is: FileKeyKind;
+
+  constructor(kind: FileKeyKind) {
+    this.#is = kind;
+  }
+
+  nameOf({ keyFiles }: ShardFiles): string {
+    return keyFiles[this.#is.kind];
+  }
+
+  /** Whole or not. */
+  has(shard: ShardFiles): Promise<boolean> {
+    return exists(this.nameOf(shard));
+  }
+
+  async ensure(shard: ShardFiles): Promise<void> {
+    const file = this.nameOf(shard);
+    // Whoever made it may have been killed before its name was durable.
+    if (await exists(file)) return syncFolder(dirname(file));
+    // One call for each: the overloads of generateKeyPairSync know no union.
+    const { privateKey } = this.#is.algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ml-dsa-44");
+    await replaceFile(file, privateKey.export({ format: "pem", type: "pkcs8" }), 0o400);
+  }
+
+  async signerOf(shard: ShardFiles): Promise<LogSigner> {
+    const file = this.nameOf(shard);
+    const { type, algorithm } = this.#is;
+    try {
+      if (((await stat(file)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
+      const key = createPrivateKey(await readFile(file));
+      if (key.asymmetricKeyType !== algorithm) throw new Error(`is no ${algorithm} key`);
+      return noteSigner(shard.origin, type, key);
+    } catch (error) {
+      throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** Overwritten, then removed: a name that a power cut brings back stands for zeros. */
+  async destroy(shard: ShardFiles): Promise<void> {
+    const file = this.nameOf(shard);
+    if (!(await exists(file))) return;
+    await chmod(file, 0o600);
+    const handle = await open(file, "r+");
+    try {
+      await handle.write(Buffer.alloc((await handle.stat()).size), 0);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await unlink(file);
+  }
+}
