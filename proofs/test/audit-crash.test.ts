@@ -11,6 +11,7 @@ import type { Kill } from "../audit/crash/recorder.ts";
 import { Rows } from "../audit/crash/rows.ts";
 import { recordSecondLives } from "../audit/crash/runs.ts";
 import type { Mark } from "../audit/crash/promises.ts";
+import { recordTurns } from "../audit/crash/turns.ts";
 import { type Life, recordInit, recordLife } from "../audit/crash/workload.ts";
 import { seededRandom } from "../measure/seeded-random.ts";
 
@@ -83,6 +84,19 @@ t.test("power that fails again while what it left is taken up breaks nothing", a
   const run = await record(join(root, "log"), rows, [], [{ rows: 60 }]);
   for await (const second of recordSecondLives(root, run, rows, 3, random))
     t.same(await brokenAt(trials, second, everyNth(20, second.calls.length, 4), null), []);
+});
+
+t.test("a shard that is prepared and turns breaks nothing; without the syncs of a turn it does, and it is noticed", async (t) => {
+  const { root, rows, random, trials } = place(t);
+  const run = await recordTurns(join(root, "log"), rows, random);
+  const points = run.turns.flatMap(({ from, until }) => everyNth(from, until, 3));
+  t.same(await brokenAt(trials, run, points, null), []);
+  // Shortly after the first turn, its keys are destroyed and nothing has made up for the sync.
+  for (const [call, what] of [
+    ["name of current at a turn", /start refused: .*no such file/],
+    ["bytes of destroyed key at a turn", /key left/],
+  ] as const)
+    t.match(await brokenAt(trials, run, [run.turns[0]!.until], call), [what]);
 });
 
 t.test("without the sync of a batch acknowledgements are lost, and it is noticed", async (t) => {

@@ -1,7 +1,15 @@
 import t from "tap";
-import { CRASH_KINDS, type CrashKind, crashState, type ImageFile, type ImageFolder } from "../audit/crash/crash-state.ts";
+import {
+  CRASH_KINDS,
+  type CrashKind,
+  crashState,
+  type ImageFile,
+  type ImageFolder,
+  keyBlocks,
+} from "../audit/crash/crash-state.ts";
 import { Disk } from "../audit/crash/disk-model.ts";
 import { type Call, encodeMark, readRecording } from "../audit/crash/recording.ts";
+import { syncCallOf } from "../audit/crash/sync-calls.ts";
 import { seededRandom } from "../measure/seeded-random.ts";
 
 const KINDS = Object.keys(CRASH_KINDS) as CrashKind[];
@@ -136,6 +144,41 @@ t.test("a sync that is left out keeps nothing", async (t) => {
   const disk = new Disk([ROOT]);
   for (const call of [create("a", 2), write(2, "lost"), ...sync(2), ...sync(1)]) disk.apply(call, (node) => node.path !== "a");
   t.same(textsOf(crashState(disk, "unsynced dropped", seededRandom(1))), { a: "" });
+});
+
+t.test("what an earlier life changed is synced by a call of its own name", async (t) => {
+  const named = (calls: readonly Call[]): string | null => {
+    const disk = diskAfter(calls);
+    return syncCallOf(disk.lookup("keys"), disk);
+  };
+  const made: Call[] = [
+    { op: "life" },
+    { op: "mkdir", path: "keys", inode: 5, mode: 0o700 },
+    create("keys/2026.pem.new", 2),
+    write(2, "key"),
+    ...sync(2),
+    { op: "rename", path: "keys/2026.pem.new", to: "keys/2026.pem" },
+  ];
+  t.equal(named(made), "name of key");
+  t.equal(named([...made, { op: "life" }]), "name of key of an earlier life");
+  t.equal(named([...made, ...sync(5), { op: "life" }, { op: "unlink", path: "keys/2026.pem" }]), "removed name of key");
+  t.equal(named([...made, ...sync(5), { op: "life" }]), null);
+});
+
+t.test("the blocks of a removed key hold it until zeros in its place were synced", async (t) => {
+  const made: Call[] = [
+    { op: "mkdir", path: "keys", inode: 5, mode: 0o700 },
+    create("keys/2026.pem", 2),
+    write(2, "key"),
+    ...sync(2),
+    ...sync(5),
+  ];
+  const removed: Call[] = [{ op: "unlink", path: "keys/2026.pem" }, ...sync(5)];
+  const blocks = (calls: readonly Call[]): string[] =>
+    keyBlocks(diskAfter(calls), "unsynced dropped", seededRandom(1)).map((bytes) => bytes.toString("latin1"));
+  t.same(blocks([...made, write(2, "\0\0\0"), ...removed]), ["key"]);
+  t.same(blocks([...made, write(2, "\0\0\0"), ...sync(2), ...removed]), ["\0\0\0"]);
+  t.same(blocks(made), []);
 });
 
 t.test("a record that breaks off, or is none, is refused", async (t) => {

@@ -32,7 +32,7 @@ export function brokenPromises(shards: readonly ReadShard[], policyKeys: readonl
     ...leaves
       .flat()
       .filter(({ type }) => type === "audit.lost" || type === "audit.rejected")
-      .map(({ type }, index) => `leaf ${index} is ${type}`),
+      .map(({ type }) => `${type}: nothing was lost or refused`),
   ];
 }
 
@@ -58,7 +58,7 @@ function brokenRoots({ hashes, size, root }: ReadLog, checkpoints: readonly Omit
   const roots = rootsAt(hashes, new Set([size, ...checkpoints.map((seen) => seen.size)]));
   return [{ size, root }, ...checkpoints]
     .filter((seen) => roots.get(seen.size) !== seen.root)
-    .map((seen) => `the checkpoint of ${seen.size} leaves is no beginning of this log of ${size}`);
+    .map((seen) => `checkpoint contradicted: that of ${seen.size} leaves is no beginning of this log of ${size}`);
 }
 
 /** Each producer's events of one life stand in order, each once. */
@@ -67,7 +67,7 @@ function brokenSequences(leaves: readonly Leaf[]): string[] {
   const broken: string[] = [];
   for (const [index, { prod, boot, pseq }] of leaves.entries()) {
     const expected = (last.get(`${prod} ${boot}`) ?? 0) + 1;
-    if (pseq !== expected) broken.push(`leaf ${index} is event ${pseq} of ${prod}, not ${expected}`);
+    if (pseq !== expected) broken.push(`sequence broken: leaf ${index} is event ${pseq} of ${prod}, not ${expected}`);
     last.set(`${prod} ${boot}`, pseq);
   }
   return broken;
@@ -92,8 +92,8 @@ function strangeDisclosures({ log, sidecar }: ReadShard): string[] {
     ([, lines]) => new Set(lines.map(({ commitment }) => commitment)).size !== lines.length,
   );
   return [
-    ...strange.map(({ index }) => `a disclosure for ${index}, whose leaf has no such commitment`),
-    ...doubled.map(([index]) => `the disclosure for ${index} stands twice`),
+    ...strange.map(({ index }) => `strange disclosure: for ${index}, whose leaf has no such commitment`),
+    ...doubled.map(([index]) => `doubled disclosure: for ${index}`),
   ];
 }
 

@@ -51,9 +51,9 @@ function brokenCarries(older: ReadLog, before: readonly Leaf[], after: readonly 
   const lost = [...open].filter(([op, request]) => !carried.some((leaf) => leaf.op === op && isRequest(leaf, request)));
   const strange = carried.filter(({ op }) => !open.has(op));
   return [
-    ...lost.map(([op]) => `open operation ${op} is not carried over`),
-    ...strange.map(({ op }) => `operation ${op} is carried over, and was not open`),
-    ...(new Set(carried.map(({ op }) => op)).size === carried.length ? [] : ["an operation is carried over twice"]),
+    ...lost.map(([op]) => `operation lost: ${op} is not carried over`),
+    ...strange.map(({ op }) => `operation reopened: ${op} is carried over`),
+    ...(new Set(carried.map(({ op }) => op)).size === carried.length ? [] : ["operation doubled: one is carried over twice"]),
   ];
 }
 

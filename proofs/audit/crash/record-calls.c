@@ -5,7 +5,7 @@
  * with the lock free between them: what others change meanwhile is not covered by it. RECORD_KILL_AFTER=N ends the process by SIGKILL after its
  * N-th record, under the lock: no change is ever made and not recorded. With RECORD_KILL_AT_WRITE=PART
  * it is the first write from the N-th on to a file whose path has this part, so that what was written is not synced; with
- * RECORD_KILL_AT_RENAME=PART the first rename to a path that has it.
+ * RECORD_KILL_AT_TEXT=PART to whatever file, whose bytes have it; with RECORD_KILL_AT_RENAME=PART the first rename to a path that has it.
  *
  * Record: struct header, first path, second path, bytes (left out when they are all zeros). Little endian, as this machine has it.
  */
@@ -49,6 +49,7 @@ static int record_fd = -1;
 static long records;
 static long kill_after = -1;
 static const char *kill_at_write;
+static const char *kill_at_text;
 static const char *kill_at_rename;
 /* What the last descriptor that this thread asked about is. */
 static __thread char path_of_fd[PATH_MAX];
@@ -79,8 +80,9 @@ static const char *below(const char *path) {
   return path + root_bytes + 1;
 }
 
-static int is_last(uint8_t op, const char *to) {
+static int is_last(uint8_t op, const char *to, const char *bytes, size_t length) {
   if (kill_after < 0 || records < kill_after) return 0;
+  if (kill_at_text != NULL) return op == WRITE && memmem(bytes, length, kill_at_text, strlen(kill_at_text)) != NULL;
   if (kill_at_write != NULL) return op == WRITE && strstr(path_of_fd, kill_at_write) != NULL;
   return kill_at_rename == NULL || (op == RENAME && strstr(to, kill_at_rename) != NULL);
 }
@@ -96,7 +98,7 @@ static void put(uint8_t op, const char *path, const char *to, struct header head
       {&head, sizeof head}, {(void *)path, head.path_bytes}, {(void *)to, head.to_bytes}, {(void *)bytes, data}};
   if (REAL(writev)(record_fd, parts, 4) != (ssize_t)head.record_bytes) give_up("the record can't be written");
   records += 1;
-  if (is_last(op, to)) {
+  if (is_last(op, to, bytes, head.length)) {
     kill(getpid(), SIGKILL);
     for (;;) pause();
   }
@@ -114,6 +116,7 @@ __attribute__((constructor)) static void begin(void) {
   root_bytes = strlen(root);
   kill_after = limit == NULL ? -1 : atol(limit);
   kill_at_write = getenv("RECORD_KILL_AT_WRITE");
+  kill_at_text = getenv("RECORD_KILL_AT_TEXT");
   kill_at_rename = getenv("RECORD_KILL_AT_RENAME");
   next_token = (uint32_t)getpid() << 16;
   pthread_mutex_lock(&lock);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AuditdProcess } from "./auditd-process.ts";
 import { DatedAuditd } from "./dated-auditd.ts";
 import { crashState } from "./crash-state.ts";
-import { Disk, type DiskNode, type FoundNode } from "./disk-model.ts";
+import { Disk, type DiskNode, type FoundNode, isKey } from "./disk-model.ts";
 import { type Ack, type Mark, Promises, type SeenCheckpoint, type TurnMark } from "./promises.ts";
 import { Recorder } from "./recorder.ts";
 import type { Call } from "./recording.ts";
@@ -96,16 +96,24 @@ export class RecordedRun {
     }
   }
 
-  /** Where it matters that a sync call is left out: from each time to the next sync of the same file or folder, left out or not. */
+  /**
+   * Where it matters that a sync call is left out: from each time to the next sync of the same file or folder, left out or not, or to the removal
+   * of the file; what a key held matters ever after.
+   */
   windowsWithout(leftOut: string): Window[] {
     const windows: Window[] = [];
     const open = new Map<DiskNode, Window>();
     const disk = this.#foundDisk();
     for (const [at, call] of this.calls.entries()) {
-      disk.apply(call, (node) => {
+      const close = (node: DiskNode, until: number): void => {
         const made = open.get(node);
-        if (made !== undefined) made.until = at + 1;
+        if (made !== undefined) made.until = until;
         open.delete(node);
+      };
+      // Under another name than the one that it was made by: then no name is left.
+      if (call.op === "unlink" && !call.path.endsWith(".new") && !isKey(call.path)) close(disk.lookup(call.path), at + 2);
+      disk.apply(call, (node) => {
+        close(node, at + 1);
         if (this.#syncCall(node, disk) !== leftOut) return true;
         const window = { from: at + 2, until: this.calls.length };
         open.set(node, window);

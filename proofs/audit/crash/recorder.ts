@@ -4,8 +4,12 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Call, encodeMark, readRecording } from "./recording.ts";
 
-/** Ends a process by SIGKILL: after so many of its records, or from then on at the first write, or rename, to a path that has this part. */
-export type Kill = { after: number } | { after: number; atWriteTo: string } | { after: number; atRenameTo: string };
+/** Ends a process by SIGKILL: after so many of its records, or from then on at the first write or rename to a path, or write of bytes, with this part. */
+export type Kill =
+  | { after: number }
+  | { after: number; atWriteTo: string }
+  | { after: number; atWriteOf: string }
+  | { after: number; atRenameTo: string };
 
 const SOURCE = join(import.meta.dirname, "record-calls.c");
 
@@ -34,6 +38,7 @@ export class Recorder {
       RECORD_FILE: this.#file,
       ...(kill === null ? {} : { RECORD_KILL_AFTER: String(kill.after) }),
       ...(kill !== null && "atWriteTo" in kill ? { RECORD_KILL_AT_WRITE: kill.atWriteTo } : {}),
+      ...(kill !== null && "atWriteOf" in kill ? { RECORD_KILL_AT_TEXT: kill.atWriteOf } : {}),
       ...(kill !== null && "atRenameTo" in kill ? { RECORD_KILL_AT_RENAME: kill.atRenameTo } : {}),
       // Its calls would not go through the C library.
       UV_USE_IO_URING: "0",

@@ -68,8 +68,9 @@ export async function takeUp(auditd: AuditdProcess, trial: Trial): Promise<Verdi
     broken.push(...brokenBallast(auditd), ...brokenLedgers(auditd));
     if (auditd instanceof DatedAuditd) broken.push(...(await brokenNewYear(auditd, trial.turn!)));
   } catch (error) {
-    const what = error instanceof StartRefusedError ? "start refused" : "no event taken";
-    return { broken: [`${what}: ${(error as Error).message.trim().slice(-400)}`], size: 0 };
+    const { message } = error as Error;
+    if (error instanceof StartRefusedError) return { broken: [`start refused: ${message.trim().slice(-400)}`], size: 0 };
+    return { broken: [...broken, `not taken up: ${message} ${auditd.output.trim().slice(-400)}`], size: 0 };
   }
   await auditd.stop("SIGKILL");
   try {

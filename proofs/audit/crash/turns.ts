@@ -19,24 +19,25 @@ const KILL_SEEN_LIMIT_MS = 5_000;
 /** Where lives end while they prepare a turn, and at it. */
 type Kills = { preparing: readonly Kill[]; turning: readonly Kill[] };
 
-/** A turn that nothing disturbs; then each step that others build on, ended before it is durable. */
-function killsOf(year: number, turn: number): Kills {
-  const next = year + 1;
-  const atRename = (atRenameTo: string): Kill => ({ after: 0, atRenameTo });
-  const atWrite = (atWriteTo: string): Kill => ({ after: 0, atWriteTo });
-  switch (turn) {
-    case 1:
-      return { preparing: [atRename(`${next}.ml-dsa-44.pem`)], turning: [atRename("/current")] };
-    case 2:
-      return {
-        preparing: [atRename("/audit.policy")],
-        turning: [atRename(`${next}/checkpoint`), atWrite(`/${next}/wal/`), atWrite(`/keys/${year}.ml-dsa-44.pem`)],
-      };
-    default:
-      return { preparing: [], turning: [] };
-  }
-}
-const TURNS = 3;
+/** A turn that nothing disturbs; then steps that others build on, each ended before it is durable. */
+const TURNS: readonly ((year: number, next: number) => Kills)[] = [
+  () => ({ preparing: [], turning: [] }),
+  (_year, next) => ({
+    preparing: [{ after: 0, atRenameTo: `${next}.ml-dsa-44.pem` }],
+    turning: [
+      { after: 0, atWriteOf: '"audit.shard.close"' },
+      { after: 0, atRenameTo: "/current" },
+    ],
+  }),
+  (year, next) => ({
+    preparing: [{ after: 0, atRenameTo: "/audit.policy" }],
+    turning: [
+      { after: 0, atRenameTo: `${next}/checkpoint` },
+      { after: 0, atWriteTo: `/${next}/wal/` },
+      { after: 0, atWriteTo: `/keys/${year}.ml-dsa-44.pem` },
+    ],
+  }),
+];
 
 /** Its ceremony is not broken off: what that leaves out nobody makes up for. */
 export function recordTurns(folder: string, rows: Rows, random: () => number): Promise<RecordedRun> {
@@ -51,9 +52,9 @@ export function recordTurns(folder: string, rows: Rows, random: () => number): P
       const coordinator = new Coordinator(auditd, rows, random, (acks) => recorder.mark({ acks } satisfies Mark));
       await recordInit(auditd, recorder, []);
       await recordLife(auditd, recorder, coordinator, { rows: ROWS_IN_AUTUMN });
-      for (let turn = 0; turn < TURNS; turn++) {
+      for (const [turn, killsOf] of TURNS.entries()) {
         const year = FIRST_YEAR + turn;
-        const { preparing, turning } = killsOf(year, turn);
+        const { preparing, turning } = killsOf(year, year + 1);
         recorder.mark({ year, turn: "comes" } satisfies Mark);
         auditd.setDay(`${year}-12-20`);
         for (const kill of preparing) await recordLife(auditd, recorder, coordinator, { kill });
