@@ -1,4 +1,5 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
+import { type Detail, integerIn, nameIn } from "./detail.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
 import { Operations } from "./operations.ts";
@@ -39,12 +40,10 @@ export class Completeness {
     const { type, prod, detail = {} } = leaf;
     if (index === 0 && type !== "audit.shard.open") this.#fault(index, "the first entry does not say which shard it opens");
     if (index > 0 && type === "audit.shard.open") this.#fault(index, "a shard is opened within another");
-    if (index === 0 && detail["reason"] === "restore")
-      this.#recovered = {
-        origin: String(detail["prev_origin"]),
-        from: Number(detail["prev_size"]),
-        to: Number(detail["seen_size"]),
-      };
+    if (index === 0 && detail["reason"] === "restore") {
+      this.#recovered = recoveredBy(detail);
+      if (this.#recovered === null) this.#fault(index, "the shard says that it was restored, and not from what");
+    }
     if (this.#lastType === "audit.shard.close") this.#fault(index, "an entry follows the last one of the shard");
     const sequenceFault = this.#sequences.fault(leaf, index);
     if (sequenceFault !== null) this.#fault(index, sequenceFault);
@@ -52,10 +51,10 @@ export class Completeness {
     if (operationFault !== null) this.#fault(index, operationFault);
     const urlFault = this.#urls.fault(leaf, index);
     if (urlFault !== null) this.#fault(index, urlFault);
-    if (type === "audit.lost" && !this.#isRecovered(Number(detail["index"])))
+    if (type === "audit.lost" && !this.#isRecovered(integerIn(detail, "index")))
       this.#fault(
         index,
-        `LOST: ${leaf.object.id} holds an acknowledgement of entry ${String(detail["index"])} that the log does not bear out`,
+        `LOST: ${leaf.object.id} holds an acknowledgement of entry ${integerIn(detail, "index")} that the log does not bear out`,
       );
     if (prod === "auditd" && type === "audit.producer.start" && leaf.object.id === "auditd") {
       if (this.#hasStarted && this.#lastType !== "audit.stop") this.#abruptStarts += 1;
@@ -122,12 +121,20 @@ export class Completeness {
       : `; RECOVERED: it follows ${origin} from entry ${from} on, and nobody had seen what was lost`;
   }
 
-  #isRecovered(index: number): boolean {
-    return this.#recovered !== null && index >= this.#recovered.from && index < this.#recovered.to;
+  #isRecovered(index: number | null): boolean {
+    return index !== null && this.#recovered !== null && index >= this.#recovered.from && index < this.#recovered.to;
   }
 
   /** The first hundred are enough to be told of. */
   #fault(index: number, reason: string): void {
     if (this.#faults.length < 100) this.#faults.push(fail(index, reason));
   }
+}
+
+/** Null when it does not say what was lost. */
+function recoveredBy(detail: Detail): Recovered | null {
+  const origin = nameIn(detail, "prev_origin");
+  const from = integerIn(detail, "prev_size");
+  const to = integerIn(detail, "seen_size");
+  return origin === null || from === null || to === null || from < 0 ? null : { origin, from, to };
 }

@@ -1,9 +1,10 @@
 /** What the log says was erased: stated by the outcome of an erasure, or of a retention, for each shard. */
+import { integerIn, nameIn, objectsIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Verdicts } from "./verdicts.ts";
 
-/** Of one shard: how many commitments, and the root over them. */
-export type Stated = { count: number; root: string };
+/** Of one shard: how many commitments, and the root over them; null where the entry does not say it. */
+export type Stated = { count: number | null; root: string | null };
 /** An entry of another shard, from a proof of its own. `isProven`: under a checkpoint that the policy's keys signed. */
 export type ErasureElsewhere = { origin: string; index: number; isProven: boolean; stated: ReadonlyMap<string, Stated> };
 
@@ -13,13 +14,13 @@ type JudgedEntry = { verdicts: Verdicts; checkpoint: { origin: string } | null; 
 const TYPES = ["privacy.erasure", "privacy.retention"];
 
 /** By shard; null for an entry that states no erasure. */
-export function statedBy({ type, phase, detail }: Leaf): Map<string, Stated> | null {
+export function statedBy({ type, phase, detail = {} }: Leaf): Map<string, Stated> | null {
   if (!TYPES.includes(type) || phase !== "completed") return null;
-  const { erased } = detail ?? {};
   const stated = new Map<string, Stated>();
-  for (const one of Array.isArray(erased) ? (erased as unknown[]) : []) {
-    const { origin, commitments_count, commitments_root } = (one ?? {}) as Record<string, unknown>;
-    stated.set(String(origin), { count: Number(commitments_count), root: String(commitments_root) });
+  for (const one of objectsIn(detail, "erased") ?? []) {
+    const origin = nameIn(one, "origin");
+    if (origin === null) continue;
+    stated.set(origin, { count: integerIn(one, "commitments_count"), root: nameIn(one, "commitments_root") });
   }
   return stated;
 }

@@ -2,6 +2,7 @@
  * Two producers that do not trust one another speak of one presigned URL: the coordinator when it issues it, the S3 door when it is used. One that was
  * used and that nobody is on record to have issued was signed by somebody else who has the coordinator's key.
  */
+import { integerIn, nameIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** No URL lives longer; so long after a shard's beginning one may have been issued in the shard before. */
@@ -22,16 +23,17 @@ export class IssuedUrls {
   fault({ type, prod, actor, t_log, detail = {} }: Leaf, index: number): string | null {
     const nowMs = Date.parse(t_log);
     if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
-    const url = detail["url_sha256"];
-    if (typeof url !== "string") return null;
+    const url = nameIn(detail, "url_sha256");
+    if (url === null) return null;
     if (type === "data.stage" && prod.startsWith("coordinator")) {
-      this.#alive.set(url, nowMs + Number(detail["ttl_s"] ?? DEFAULT_LIFE_S) * 1_000);
+      this.#alive.set(url, nowMs + (integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S) * 1_000);
       if (++this.#noted % SWEEP_EVERY === 0) this.#sweep(nowMs);
       if (this.#alive.size > MAX_ALIVE) this.#judgesFromMs = Number.POSITIVE_INFINITY;
       return null;
     }
     // Whoever names the coordinator's key without its secret is refused by the store, and the entry says so.
-    const isUse = type === "data.object.read" && actor.sub === "coordinator" && Number(detail["status"]) < 400;
+    const status = integerIn(detail, "status");
+    const isUse = type === "data.object.read" && actor.sub === "coordinator" && status !== null && status < 400;
     if (!isUse) return null;
     if (this.#alive.has(url)) this.paired += 1;
     else if (nowMs >= this.#judgesFromMs)

@@ -2,6 +2,7 @@
 import { textOf } from "./bytes.ts";
 import { canonicalFault } from "./canonical.ts";
 import { ENVELOPE, ruleOf, SCHEMA_SHA256 } from "./catalogue.ts";
+import { type Detail, isDetail } from "./detail.ts";
 import { schemaFault } from "./schema.ts";
 
 export const MAX_LEAF_BYTES = 16_384;
@@ -24,7 +25,7 @@ export type Leaf = {
   object: { kind: string; id: string };
   digests?: { input?: string; output?: string };
   pii?: { field: string; commitment: string }[];
-  detail?: Record<string, unknown>;
+  detail?: Detail;
   schema_sha256: string;
 };
 
@@ -44,6 +45,7 @@ export function readLeaf(bytes: Uint8Array): ReadLeaf | { fault: string } {
   if (envelopeFault !== null) return { fault: envelopeFault };
   if (typeof type !== "string" || !TYPE.test(type)) return { fault: "a wrong type" };
   if (typeof phase !== "string" || !PHASES.includes(phase)) return { fault: "a wrong phase" };
+  if (detail !== undefined && !isDetail(detail)) return { fault: "with a detail that is no object" };
   const leaf = event as Leaf; // What its envelope has just been found to be.
   const isForeign = leaf.schema_sha256 !== SCHEMA_SHA256;
   const rule = ruleOf(type);

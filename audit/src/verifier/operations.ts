@@ -1,5 +1,6 @@
 /** Operations: one request, then one outcome of the same type. Those open at the end are OPEN while they are younger than their type allows. */
 import { ruleOf } from "./catalogue.ts";
+import { nameIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** More than any honest log has open at once; what is beyond is not judged. */
@@ -13,10 +14,10 @@ export class Operations {
   /** Operations that were closed. */
   closed = 0;
 
-  fault({ op, type, phase, t_log, detail }: Leaf, index: number): string | null {
+  fault({ op, type, phase, t_log, detail = {} }: Leaf, index: number): string | null {
     if (type === "audit.op.carried") {
       if (this.#open.size === MAX_OPEN) return OVER_LIMIT;
-      this.#open.set(op, { type: String(detail?.["type"]), index, sinceMs: Date.parse(String(detail?.["logged_at"])) });
+      this.#open.set(op, { type: nameIn(detail, "type") ?? "", index, sinceMs: Date.parse(nameIn(detail, "logged_at") ?? "") });
       return null;
     }
     if (phase === "fact" || phase === "observed") return null;

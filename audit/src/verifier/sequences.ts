@@ -3,6 +3,7 @@
  * of all of them what the log holds.
  */
 import { hex, utf8 } from "./bytes.ts";
+import { type Detail, integerIn, isDetail, nameIn, objectsIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Platform } from "./platform.ts";
 
@@ -62,8 +63,9 @@ export class Sequences {
 
   #start({ object, detail = {}, boot: auditdBoot }: Leaf): string | null {
     const prod = object.id;
-    const boot = String(detail["boot"]);
-    const first = Number(detail["first_pseq"]);
+    const boot = nameIn(detail, "boot");
+    const first = integerIn(detail, "first_pseq");
+    if (boot === null || first === null) return `GAP: the start of ${prod} does not say where it begins`;
     const known = this.#lives.get(prod);
     if (prod === AUDITD) {
       if (boot !== auditdBoot) return "GAP: auditd starts in another life than it speaks in";
@@ -79,24 +81,27 @@ export class Sequences {
     const isFollowed = detail["prev_boot"] === known.boot && detail["prev_pseq"] === known.last;
     return isFollowed
       ? null
-      : `GAP: the start of ${prod} says that its last life ended at ${String(detail["prev_pseq"])}, the log has ${known.last}`;
+      : `GAP: the start of ${prod} says that its last life ended at ${integerIn(detail, "prev_pseq")}, the log has ${known.last}`;
   }
 
   /** The refusal stands in the place of what was refused. */
   #rejected({ object, detail = {} }: Leaf): string | null {
     if (detail["taken"] !== true) return null;
-    return this.#step(object.id, String(detail["boot"]), Number(detail["pseq"]));
+    const boot = nameIn(detail, "boot");
+    const pseq = integerIn(detail, "pseq");
+    return boot === null || pseq === null
+      ? `GAP: what was refused of ${object.id} has no place`
+      : this.#step(object.id, boot, pseq);
   }
 
   #heartbeat({ detail = {}, pseq }: Leaf): string | null {
     const held = (prod: string, { last }: Life): number => (prod === AUDITD ? pseq - 1 : last);
-    const { vector } = detail;
-    if (typeof vector === "object" && vector !== null) return this.#vectorFault(vector as Record<string, unknown>, held);
-    const said = new Map<string, { boot: string; pseq: number }>();
-    const producers = detail["producers"];
-    if (!Array.isArray(producers)) return "GAP: the heartbeat names nobody";
-    for (const { prod, boot, pseq: last } of producers as { prod: string; boot: string; pseq: number }[])
-      said.set(prod, { boot, pseq: last });
+    if (isDetail(detail["vector"])) return this.#vectorFault(detail["vector"], held);
+    const said = new Map<string, { boot: string | null; pseq: number | null }>();
+    const producers = objectsIn(detail, "producers");
+    if (producers === null) return "GAP: the heartbeat names nobody";
+    for (const one of producers)
+      said.set(nameIn(one, "prod") ?? "nobody", { boot: nameIn(one, "boot"), pseq: integerIn(one, "pseq") });
     for (const [prod, life] of this.#lives) {
       const one = said.get(prod);
       if (one === undefined) return `GAP: the heartbeat does not name ${prod}`;
@@ -109,12 +114,12 @@ export class Sequences {
   }
 
   /** Of many producers the digest alone: a fault says that one of them is missed, not which. */
-  #vectorFault(vector: Record<string, unknown>, held: (prod: string, life: Life) => number): string | null {
+  #vectorFault(vector: Detail, held: (prod: string, life: Life) => number): string | null {
     const lives = [...this.#lives].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = lives.map(([prod, life]) => `${prod} ${life.boot} ${held(prod, life)}\n`).join("");
     const isSame = vector["producers"] === lives.length && vector["sha256"] === hex(this.#sha256(utf8(lines)));
     return isSame
       ? null
-      : `GAP: the heartbeat's digest of ${String(vector["producers"])} producers is not that of what the log holds`;
+      : `GAP: the heartbeat's digest of ${integerIn(vector, "producers")} producers is not that of what the log holds`;
   }
 }

@@ -3,6 +3,7 @@
  * an orderly stop, DARK without one. A clock that was set forward makes no silence. And when a producer says nothing: SILENT is one that two
  * heartbeats or more name as away.
  */
+import { integerIn, namesIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 
 const HEARTBEAT_MS = 60_000;
@@ -34,12 +35,12 @@ export class Timeline {
   readonly #away = new Map<string, { from: string; beats: number }>();
   #pending: { stretch: Stretch; gapMs: number; untilMs: number } | null = null;
 
-  note({ type, t_log, prod, detail }: Leaf, index: number): void {
+  note({ type, t_log, prod, detail = {} }: Leaf, index: number): void {
     const ms = Date.parse(t_log);
-    if (prod === "auditd" && type === "audit.heartbeat" && Array.isArray(detail?.["away"]))
-      this.#beat(new Set(detail["away"].map(String)), t_log, index);
+    const away = prod === "auditd" && type === "audit.heartbeat" ? namesIn(detail, "away") : null;
+    if (away !== null) this.#beat(new Set(away), t_log, index);
     if (this.#last !== null) this.#judge(ms - this.#last.ms, t_log, index);
-    if (type === "admin.clock.step") this.#explain(Number(detail?.["step_ms"]));
+    if (type === "admin.clock.step") this.#explain(integerIn(detail, "step_ms") ?? 0);
     else if (this.#pending !== null && ms > this.#pending.untilMs) this.#settle();
     this.#last = { tLog: t_log, ms, type };
   }

@@ -5,6 +5,7 @@
 import { ArchiveReader } from "./archive.ts";
 import { base64, equal, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
+import { type Detail, integerIn, nameIn } from "./detail.ts";
 import { Disclosures, MAX_DISCLOSURES_BYTES, parseDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
 import { judgeSignature } from "./judge-signature.ts";
@@ -225,13 +226,9 @@ class Verification {
     report.to = t_log;
     this.#completeness.note(leaf, index);
     this.#disclosures.note(leaf, index);
-    if (index === 0 && type === "audit.shard.open" && typeof leaf.detail?.["prev_origin"] === "string")
-      this.#before = {
-        origin: leaf.detail["prev_origin"],
-        size: Number(leaf.detail["prev_size"]),
-        root: String(leaf.detail["prev_root"]),
-      };
-    if (this.#nonce !== null && type === "audit.export" && leaf.detail?.["nonce"] === this.#nonce)
+    const { detail = {} } = leaf;
+    if (index === 0 && type === "audit.shard.open") this.#before = shardBefore(detail);
+    if (this.#nonce !== null && type === "audit.export" && detail["nonce"] === this.#nonce)
       report.freshness = { entry: index, time: t_log };
     const { sample } = this.#options;
     if (sample !== undefined && isKept(leaf, sample.filter) && this.#population.push(index) > MAX_POPULATION)
@@ -280,6 +277,12 @@ class Verification {
         entries: draw(this.#population, sample.count, nonce, checkpoint.root, this.#platform),
       };
   }
+}
+
+/** As the first entry of a shard names it. */
+function shardBefore(detail: Detail): { origin: string; size: number; root: string } | null {
+  const origin = nameIn(detail, "prev_origin");
+  return origin === null ? null : { origin, size: integerIn(detail, "prev_size") ?? 0, root: nameIn(detail, "prev_root") ?? "" };
 }
 
 function selfAsserted(): Verdict {
