@@ -43,10 +43,11 @@ export function readLeaf(bytes: Uint8Array): ReadLeaf | { fault: string } {
   const { type, phase, detail, ...shared } = event as Record<string, unknown>;
   const envelopeFault = schemaFault(shared, ENVELOPE, "entry");
   if (envelopeFault !== null) return { fault: envelopeFault };
+  const leaf = event as Leaf; // What its envelope has just been found to be.
+  if (!isInstant(leaf.t_log)) return { fault: "a wrong entry.t_log" };
   if (typeof type !== "string" || !TYPE.test(type)) return { fault: "a wrong type" };
   if (typeof phase !== "string" || !PHASES.includes(phase)) return { fault: "a wrong phase" };
   if (detail !== undefined && !isDetail(detail)) return { fault: "with a detail that is no object" };
-  const leaf = event as Leaf; // What its envelope has just been found to be.
   const isForeign = leaf.schema_sha256 !== SCHEMA_SHA256;
   const rule = ruleOf(type);
   if (isForeign || rule === null) return isForeign ? { leaf, isForeign } : { fault: `of a type that its schemas do not know` };
@@ -54,6 +55,12 @@ export function readLeaf(bytes: Uint8Array): ReadLeaf | { fault: string } {
   if (leaf.object.kind !== rule.object) return { fault: `${type} of another kind of object` };
   const detailFault = detail === undefined ? null : schemaFault(detail, rule.detail);
   return detailFault === null ? { leaf, isForeign } : { fault: `${type} with ${detailFault}` };
+}
+
+/** Whether such a time is in the calendar: 30 February has the form of one. */
+function isInstant(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
 }
 
 /** Every commitment of an entry by the field name that is hashed into it. */

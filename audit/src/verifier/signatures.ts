@@ -1,10 +1,15 @@
 /** Whether a line is a key's signature of a checkpoint, by signed-note and tlog-cosignature. */
-import { concat, readU64, u64, utf8 } from "./bytes.ts";
+import { concat, equal, fromHex, readU64, u64, utf8 } from "./bytes.ts";
 import { type Checkpoint, headText, type Signature } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { type Key, KEY_TYPE } from "./policy.ts";
 
 const TIME_BYTES = 8;
+/** The last second of ECMAScript's time, in the year 275760: a later one can't be shown. */
+const MAX_TIME_S = 8_640_000_000_000;
+/** The one form of a key on P-256 (RFC 5480): the curve by its name, the point in full. Runtimes read keys of other algorithms here as well. */
+const P256_START = fromHex("3059301306072a8648ce3d020106082a8648ce3d03010703420004");
+const P256_BYTES = P256_START.length + 64;
 const SUBTREE_LABEL = utf8("subtree/v1\n\0");
 
 /** `null`: this runtime or release does not know the kind. `timeS` is 0 for kinds without time. */
@@ -19,10 +24,11 @@ export async function judgeLine(
   const head = utf8(headText(checkpoint));
   const ended = (valid: boolean | null, timeS = 0): Judgement => (valid === null ? null : { valid, timeS });
   if (key.type === KEY_TYPE.ED25519) return ended(await verify("ed25519", key.publicKey, head, bytes));
-  if (key.type === KEY_TYPE.ECDSA) return ended(await verify("ecdsa-p256", key.publicKey, head, bytes));
+  if (key.type === KEY_TYPE.ECDSA)
+    return ended(isP256(key.publicKey) && (await verify("ecdsa-p256", key.publicKey, head, bytes)));
   if (key.type !== KEY_TYPE.ED25519_WITH_TIME && key.type !== KEY_TYPE.ML_DSA_44) return null;
   const timeS = bytes.length > TIME_BYTES ? readU64(bytes, 0) : null;
-  if (timeS === null) return { valid: false, timeS: 0 };
+  if (timeS === null || timeS > MAX_TIME_S) return { valid: false, timeS: 0 };
   const signature = bytes.subarray(TIME_BYTES);
   if (key.type === KEY_TYPE.ED25519_WITH_TIME) {
     const message = concat(utf8(`cosignature/v1\ntime ${timeS}\n`), head);
@@ -52,6 +58,10 @@ export async function judgeKey(
   if (judged.some((one) => one?.valid === false)) return { state: "invalid", timeS: 0 };
   if (judged.some((one) => one === null)) return { state: "unknown", timeS: 0 };
   return { state: "valid", timeS: Math.min(...judged.map((one) => one!.timeS)) };
+}
+
+function isP256(publicKey: Uint8Array): boolean {
+  return publicKey.length === P256_BYTES && equal(publicKey.subarray(0, P256_START.length), P256_START);
 }
 
 /** `opaque <1..2^8-1>` */
