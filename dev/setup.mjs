@@ -36,6 +36,11 @@ const DEBIAN_PACKAGES = [
   "g++",
   "make",
   "softhsm2",
+  // The same for a TPM: systemd-creds seals with it.
+  "swtpm",
+  "tpm2-tools",
+  "libtss2-tcti-swtpm0",
+  "libtss2-rc0",
   // The verifier's page is tested in it.
   "chromium",
 ];

@@ -23,6 +23,19 @@ export const AuditdConfig = Type.Object(
     token: Type.Optional(
       Type.Object({ module: Path, label: Type.String({ minLength: 1, maxLength: 32 }), pinFile: Path }, closed),
     ),
+    /**
+     * New key files are sealed by the TPM to its boot registers; rt-audit must be able to open the device. `device`: `auto`, a path, or `driver:options`
+     * as systemd knows them.
+     */
+    tpm: Type.Optional(
+      Type.Object(
+        {
+          device: Type.String({ pattern: "^[A-Za-z0-9/:=,._-]{1,200}$", default: "auto" }),
+          pcrs: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { minItems: 1, maxItems: 24, uniqueItems: true }),
+        },
+        closed,
+      ),
+    ),
     /** tlog-policy for the auditor, 0444; written by `init`. */
     policyFile: Path,
     /**

@@ -1,11 +1,12 @@
-/** `etc/audit-keys.json`, root's own: in which token the log's keys are made and kept. Without it they are files. */
+/** `etc/audit-keys.json`, root's own: where the log's keys are made and kept. Without it they are plain files. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Layout } from "../layout.ts";
 
 export type AuditKeys = {
-  token: NonNullable<AuditdConfig["token"]>;
+  token?: NonNullable<AuditdConfig["token"]>;
+  tpm?: NonNullable<AuditdConfig["tpm"]>;
   /** What the token's module reads of the environment: SOFTHSM2_CONF, say. */
   environment?: Record<string, string>;
 };

@@ -177,7 +177,8 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     auditDir: layout.data("audit"),
     keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
-    ...(keys === null ? {} : { token: keys.token }),
+    ...(keys?.token === undefined ? {} : { token: keys.token }),
+    ...(keys?.tpm === undefined ? {} : { tpm: keys.tpm }),
     producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
       name,
       family,

@@ -1,7 +1,7 @@
-/** One of a shard's keys as a file, 0400: PKCS#8 PEM. */
+/** One of a shard's keys as a file, 0400: PKCS#8 PEM, as it is or sealed. */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { replaceFile, syncFolder } from "../../log/durable-file.ts";
 import { type KeyType, type LogSigner, noteSigner } from "../../log/note-key.ts";
 import { ConfigError } from "../config.ts";
@@ -9,16 +9,28 @@ import { exists, type ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 export type FileKeyKind = { kind: keyof ShardFiles["keyFiles"]; type: KeyType; algorithm: "ed25519" | "ml-dsa-44" };
+/** How the bytes of a file keep a key. */
+export type Seal = {
+  /** Of the file's name. */
+  suffix: string;
+  /** @param name bound to what is sealed: another file's content does not stand for this one's */
+  seal: (pem: string, name: string) => Promise<Buffer>;
+  unseal: (bytes: Buffer, name: string) => Promise<Buffer>;
+};
+
+const UNSEALED: Seal = { suffix: "", seal: async (pem) => Buffer.from(pem), unseal: async (bytes) => bytes };
 
 export class KeyFile implements KeyHolder {
   readonly #is: FileKeyKind;
+  readonly #seal: Seal;
 
-  constructor(kind: FileKeyKind) {
+  constructor(kind: FileKeyKind, seal: Seal = UNSEALED) {
     this.#is = kind;
+    this.#seal = seal;
   }
 
   nameOf({ keyFiles }: ShardFiles): string {
-    return keyFiles[this.#is.kind];
+    return `${keyFiles[this.#is.kind]}${this.#seal.suffix}`;
   }
 
   /** Whole or not. */
@@ -32,20 +44,23 @@ export class KeyFile implements KeyHolder {
     if (await exists(file)) return syncFolder(dirname(file));
     // One call for each: the overloads of generateKeyPairSync know no union.
     const { privateKey } = this.#is.algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ml-dsa-44");
-    await replaceFile(file, privateKey.export({ format: "pem", type: "pkcs8" }), 0o400);
+    const pem = privateKey.export({ format: "pem", type: "pkcs8" });
+    await replaceFile(file, await explained(file, this.#seal.seal(pem, basename(file))), 0o400);
   }
 
   async signerOf(shard: ShardFiles): Promise<LogSigner> {
     const file = this.nameOf(shard);
+    return await explained(file, this.#read(file, shard.origin));
+  }
+
+  async #read(file: string, origin: string): Promise<LogSigner> {
     const { type, algorithm } = this.#is;
-    try {
-      if (((await stat(file)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
-      const key = createPrivateKey(await readFile(file));
-      if (key.asymmetricKeyType !== algorithm) throw new Error(`is no ${algorithm} key`);
-      return noteSigner(shard.origin, type, key);
-    } catch (error) {
-      throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    if (((await stat(file)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
+    const pem = await this.#seal.unseal(await readFile(file), basename(file));
+    const key = createPrivateKey(pem);
+    pem.fill(0);
+    if (key.asymmetricKeyType !== algorithm) throw new Error(`is no ${algorithm} key`);
+    return noteSigner(origin, type, key);
   }
 
   /** Overwritten, then removed: a name that a power cut brings back stands for zeros. */
@@ -61,5 +76,13 @@ export class KeyFile implements KeyHolder {
       await handle.close();
     }
     await unlink(file);
+  }
+}
+
+async function explained<T>(file: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -7,7 +7,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import pkcs11js from "pkcs11js";
+import type pkcs11js from "pkcs11js";
 import { KEY_TYPE, type LogSigner, noteKey } from "../../log/note-key.ts";
 import { ConfigError } from "../config.ts";
 import type { ShardFiles } from "../shard-files.ts";
@@ -30,11 +30,13 @@ type Token = NonNullable<AuditdConfig["token"]>;
 type Objects = { privateKey: Buffer; publicKey: Buffer };
 
 export class KeyToken implements KeyHolder {
+  readonly #api: typeof pkcs11js;
   readonly #module: pkcs11js.PKCS11;
   readonly #session: Buffer;
   readonly #name: string;
 
-  private constructor(module: pkcs11js.PKCS11, session: Buffer, name: string) {
+  private constructor(api: typeof pkcs11js, module: pkcs11js.PKCS11, session: Buffer, name: string) {
+    this.#api = api;
     this.#module = module;
     this.#session = session;
     this.#name = name;
@@ -42,20 +44,22 @@ export class KeyToken implements KeyHolder {
 
   /** @throws ConfigError */
   static async open({ module: file, label, pinFile }: Token): Promise<KeyToken> {
-    const module = new pkcs11js.PKCS11();
+    // It brings a native module along: loaded only where a token is.
+    const { default: api } = await import("pkcs11js");
+    const module = new api.PKCS11();
     try {
       const pin = await readPin(pinFile);
       module.load(file);
       module.C_Initialize();
       const slot = module.C_GetSlotList(true).find((one) => module.C_GetTokenInfo(one).label.trim() === label);
       if (slot === undefined) throw new Error(`there is no token ${label}`);
-      if ((module.C_GetTokenInfo(slot).flags & (pkcs11js.CKF_USER_PIN_COUNT_LOW | pkcs11js.CKF_USER_PIN_LOCKED)) !== 0)
+      if ((module.C_GetTokenInfo(slot).flags & (api.CKF_USER_PIN_COUNT_LOW | api.CKF_USER_PIN_LOCKED)) !== 0)
         throw new Error(
           `a wrong PIN was given for ${label}: mend ${pinFile}, then log in once by hand, which sets its count back`,
         );
-      const session = module.C_OpenSession(slot, pkcs11js.CKF_SERIAL_SESSION | pkcs11js.CKF_RW_SESSION);
-      module.C_Login(session, pkcs11js.CKU_USER, pin);
-      return new KeyToken(module, session, label);
+      const session = module.C_OpenSession(slot, api.CKF_SERIAL_SESSION | api.CKF_RW_SESSION);
+      module.C_Login(session, api.CKU_USER, pin);
+      return new KeyToken(api, module, session, label);
     } catch (error) {
       module.close();
       throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
@@ -73,21 +77,21 @@ export class KeyToken implements KeyHolder {
   async ensure(shard: ShardFiles): Promise<void> {
     if (this.#find(shard) !== null) return;
     const shared = [
-      { type: pkcs11js.CKA_TOKEN, value: true },
-      { type: pkcs11js.CKA_KEY_TYPE, value: CKK_EC_EDWARDS },
-      { type: pkcs11js.CKA_LABEL, value: shard.origin },
-      { type: pkcs11js.CKA_ID, value: Buffer.from(shard.slug, "latin1") },
+      { type: this.#api.CKA_TOKEN, value: true },
+      { type: this.#api.CKA_KEY_TYPE, value: CKK_EC_EDWARDS },
+      { type: this.#api.CKA_LABEL, value: shard.origin },
+      { type: this.#api.CKA_ID, value: Buffer.from(shard.slug, "latin1") },
     ];
     this.#module.C_GenerateKeyPair(
       this.#session,
       { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
-      [...shared, { type: pkcs11js.CKA_VERIFY, value: true }, { type: pkcs11js.CKA_EC_PARAMS, value: ED25519_PARAMETERS }],
+      [...shared, { type: this.#api.CKA_VERIFY, value: true }, { type: this.#api.CKA_EC_PARAMS, value: ED25519_PARAMETERS }],
       [
         ...shared,
-        { type: pkcs11js.CKA_PRIVATE, value: true },
-        { type: pkcs11js.CKA_SENSITIVE, value: true },
-        { type: pkcs11js.CKA_EXTRACTABLE, value: false },
-        { type: pkcs11js.CKA_SIGN, value: true },
+        { type: this.#api.CKA_PRIVATE, value: true },
+        { type: this.#api.CKA_SENSITIVE, value: true },
+        { type: this.#api.CKA_EXTRACTABLE, value: false },
+        { type: this.#api.CKA_SIGN, value: true },
       ],
     );
   }
@@ -97,7 +101,7 @@ export class KeyToken implements KeyHolder {
     if (objects === null) throw new ConfigError(`there is no key ${this.nameOf(shard)}`);
     const { privateKey, publicKey } = objects;
     const [{ value } = { value: Buffer.alloc(0) }] = this.#module.C_GetAttributeValue(this.#session, publicKey, [
-      { type: pkcs11js.CKA_EC_POINT },
+      { type: this.#api.CKA_EC_POINT },
     ]);
     // A DER octet string around the key, or the key alone: modules differ.
     const point = Buffer.from(value as Buffer).subarray(-PUBLIC_KEY_BYTES);
@@ -138,14 +142,14 @@ export class KeyToken implements KeyHolder {
 
   /** The private half first. */
   #halvesOf({ origin }: ShardFiles): Buffer[] {
-    return [pkcs11js.CKO_PRIVATE_KEY, pkcs11js.CKO_PUBLIC_KEY].flatMap((kind) => this.#findAll(kind, origin));
+    return [this.#api.CKO_PRIVATE_KEY, this.#api.CKO_PUBLIC_KEY].flatMap((kind) => this.#findAll(kind, origin));
   }
 
   #findAll(kind: number, label: string): Buffer[] {
     const module = this.#module;
     module.C_FindObjectsInit(this.#session, [
-      { type: pkcs11js.CKA_CLASS, value: kind },
-      { type: pkcs11js.CKA_LABEL, value: label },
+      { type: this.#api.CKA_CLASS, value: kind },
+      { type: this.#api.CKA_LABEL, value: label },
     ]);
     try {
       return module.C_FindObjects(this.#session, MAX_FOUND);

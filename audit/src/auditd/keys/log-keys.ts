@@ -2,27 +2,30 @@
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { KEY_TYPE, type LogSigner } from "../../log/note-key.ts";
 import type { ShardFiles } from "../shard-files.ts";
-import { KeyFile } from "./key-file.ts";
+import { type FileKeyKind, KeyFile } from "./key-file.ts";
 import type { KeyHolder } from "./key-holder.ts";
-import { FileElseToken } from "./file-else-token.ts";
+import { KeyToken } from "./key-token.ts";
+import { FileElse } from "./file-else.ts";
+import { tpmSeal } from "./tpm-seal.ts";
 
 const ED25519 = { kind: "ed25519", type: KEY_TYPE.ed25519, algorithm: "ed25519" } as const;
 const ML_DSA_44 = { kind: "mlDsa44", type: KEY_TYPE.mlDsa44, algorithm: "ml-dsa-44" } as const;
 
 export class LogKeys implements Disposable {
   readonly #holders: readonly KeyHolder[];
+  /** By origin: a TPM takes its time, and has room for few at once. */
+  readonly #opened = new Map<string, LogSigner[]>();
 
   private constructor(holders: readonly KeyHolder[]) {
     this.#holders = holders;
   }
 
   /** @throws ConfigError when the token that is configured is not there, or does not let us in */
-  static async open({ token }: AuditdConfig): Promise<LogKeys> {
-    const mlDsa = new KeyFile(ML_DSA_44);
-    if (token === undefined) return new LogKeys([new KeyFile(ED25519), mlDsa]);
-    // Loaded only where a token is: it brings a native module along.
-    const { KeyToken } = await import("./key-token.ts");
-    return new LogKeys([new FileElseToken(new KeyFile(ED25519), await KeyToken.open(token)), mlDsa]);
+  static async open({ token, tpm }: AuditdConfig): Promise<LogKeys> {
+    const inFile = (kind: FileKeyKind): KeyHolder =>
+      tpm === undefined ? new KeyFile(kind) : new FileElse(new KeyFile(kind), new KeyFile(kind, tpmSeal(tpm)));
+    if (token === undefined) return new LogKeys([inFile(ED25519), inFile(ML_DSA_44)]);
+    return new LogKeys([new FileElse(inFile(ED25519), await KeyToken.open(token)), inFile(ML_DSA_44)]);
   }
 
   async ensure(shard: ShardFiles): Promise<void> {
@@ -41,11 +44,18 @@ export class LogKeys implements Disposable {
   }
 
   /** @throws ConfigError */
-  signersOf(shard: ShardFiles): Promise<LogSigner[]> {
-    return Promise.all(this.#holders.map((holder) => holder.signerOf(shard)));
+  async signersOf(shard: ShardFiles): Promise<LogSigner[]> {
+    const known = this.#opened.get(shard.origin);
+    if (known !== undefined) return known;
+    const signers: LogSigner[] = [];
+    // One after the other: a TPM without a resource manager serves one at a time.
+    for (const holder of this.#holders) signers.push(await holder.signerOf(shard));
+    this.#opened.set(shard.origin, signers);
+    return signers;
   }
 
   async destroy(shard: ShardFiles): Promise<void> {
+    this.#opened.delete(shard.origin);
     for (const holder of this.#holders) await holder.destroy(shard);
   }
 

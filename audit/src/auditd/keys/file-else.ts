@@ -2,22 +2,22 @@ import type { LogSigner } from "../../log/note-key.ts";
 import type { ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-/** A shard that began with a key in a file goes on with it: what has begun is never signed by another key. */
-export class FileElseToken implements KeyHolder {
+/** A shard that has a key in a plain file keeps it, wherever new keys go: what has begun is never signed by another key. */
+export class FileElse implements KeyHolder {
   readonly #file: KeyHolder;
-  readonly #token: KeyHolder;
+  readonly #other: KeyHolder;
 
-  constructor(file: KeyHolder, token: KeyHolder) {
+  constructor(file: KeyHolder, other: KeyHolder) {
     this.#file = file;
-    this.#token = token;
+    this.#other = other;
   }
 
   nameOf(shard: ShardFiles): string {
-    return this.#token.nameOf(shard);
+    return this.#other.nameOf(shard);
   }
 
   async has(shard: ShardFiles): Promise<boolean> {
-    return (await this.#file.has(shard)) || (await this.#token.has(shard));
+    return (await this.#file.has(shard)) || (await this.#other.has(shard));
   }
 
   async ensure(shard: ShardFiles): Promise<void> {
@@ -30,14 +30,14 @@ export class FileElseToken implements KeyHolder {
 
   async destroy(shard: ShardFiles): Promise<void> {
     await this.#file.destroy(shard);
-    await this.#token.destroy(shard);
+    await this.#other.destroy(shard);
   }
 
   [Symbol.dispose](): void {
-    this.#token[Symbol.dispose]?.();
+    this.#other[Symbol.dispose]?.();
   }
 
   async #of(shard: ShardFiles): Promise<KeyHolder> {
-    return (await this.#file.has(shard)) ? this.#file : this.#token;
+    return (await this.#file.has(shard)) ? this.#file : this.#other;
   }
 }
