@@ -1,8 +1,11 @@
 /** Reads an export as a stream: a ustar of the one form that is accepted, member by member, never unpacked. */
-import { equal, latin1 } from "./bytes.ts";
+import { concat, equal, latin1 } from "./bytes.ts";
 import { Refused } from "./note.ts";
 
 const BLOCK = 512;
+const LINE_FEED = 0x0a;
+/** Most lines end within it. */
+const FIRST_LOOK = 1_024;
 
 /** Bytes on demand from a stream of chunks; holds no more than what was asked for and one chunk. */
 export class ArchiveReader {
@@ -36,14 +39,24 @@ export class ArchiveReader {
    * @throws {@link Refused} when the archive ends, has another member here, or one over `maxBytes`
    */
   async member(name: string, maxBytes: number): Promise<Uint8Array> {
-    const found = await this.peek();
-    const { size } = this.#header!;
-    if (found !== name) throw new Refused(`the archive has ${found === "" ? "its end" : found} where ${name} must be`);
-    if (size > maxBytes) throw new Refused(`${name} is longer than ${maxBytes} bytes`);
-    this.#header = null;
-    const padded = await this.#take(Math.ceil(size / BLOCK) * BLOCK, name);
-    for (let at = size; at < padded.length; at++) if (padded[at] !== 0) throw new Refused(`${name} is not padded with zeros`);
-    return padded.subarray(0, size);
+    const size = await this.#begin(name, maxBytes);
+    const content = await this.#take(size, name);
+    await this.#endMember(size, name);
+    return content;
+  }
+
+  /**
+   * The same, line by line, each without its end: no more of it is held than one line.
+   * @throws {@link Refused} as well for a line over `maxLineBytes`, or a last one without its end
+   */
+  async *lines(name: string, maxBytes: number, maxLineBytes: number): AsyncGenerator<Uint8Array> {
+    const size = await this.#begin(name, maxBytes);
+    for (let left = size; left > 0; ) {
+      const end = await this.#lineEnd(name, left, maxLineBytes);
+      left -= end + 1;
+      yield (await this.#take(end + 1, name)).subarray(0, end);
+    }
+    await this.#endMember(size, name);
   }
 
   /** @throws {@link Refused} unless two zero blocks and nothing else follow */
@@ -56,24 +69,48 @@ export class ArchiveReader {
       throw new Refused("something follows the end of the archive");
   }
 
-  async #take(count: number, what: string): Promise<Uint8Array> {
-    if (this.#rest.length < count) {
-      const parts = [this.#rest];
-      let have = this.#rest.length;
-      while (have < count) {
-        const next = await this.#chunks.next();
-        if (next.done === true) throw new Refused(`the archive ends within ${what}`);
-        parts.push(next.value);
-        have += next.value.length;
-      }
-      const joined = new Uint8Array(have);
-      let at = 0;
-      for (const part of parts) {
-        joined.set(part, at);
-        at += part.length;
-      }
-      this.#rest = joined;
+  async #begin(name: string, maxBytes: number): Promise<number> {
+    const found = await this.peek();
+    const { size } = this.#header!;
+    if (found !== name) throw new Refused(`the archive has ${found === "" ? "its end" : found} where ${name} must be`);
+    if (size > maxBytes) throw new Refused(`${name} is longer than ${maxBytes} bytes`);
+    this.#header = null;
+    return size;
+  }
+
+  async #endMember(size: number, name: string): Promise<void> {
+    const padding = await this.#take(Math.ceil(size / BLOCK) * BLOCK - size, name);
+    if (padding.some((byte) => byte !== 0)) throw new Refused(`${name} is not padded with zeros`);
+  }
+
+  /** Where the next line ends. @param left bytes of the member */
+  async #lineEnd(name: string, left: number, maxLineBytes: number): Promise<number> {
+    const most = Math.min(left, maxLineBytes + 1);
+    for (let looked = 0, have = Math.min(FIRST_LOOK, most); ; looked = have, have = Math.min(2 * have, most)) {
+      await this.#have(have, name);
+      const end = this.#rest.subarray(0, have).indexOf(LINE_FEED, looked);
+      if (end !== -1) return end;
+      if (have === left) throw new Refused(`${name} is no text of whole lines`);
+      if (have === most) throw new Refused(`${name} has a line of over ${maxLineBytes} bytes`);
     }
+  }
+
+  /** Reads until so many bytes are there to be taken. */
+  async #have(count: number, what: string): Promise<void> {
+    if (this.#rest.length >= count) return;
+    const parts = [this.#rest];
+    let have = this.#rest.length;
+    while (have < count) {
+      const next = await this.#chunks.next();
+      if (next.done === true) throw new Refused(`the archive ends within ${what}`);
+      parts.push(next.value);
+      have += next.value.length;
+    }
+    this.#rest = concat(...parts);
+  }
+
+  async #take(count: number, what: string): Promise<Uint8Array> {
+    await this.#have(count, what);
     const bytes = this.#rest.subarray(0, count);
     this.#rest = this.#rest.subarray(count);
     this.bytesRead += count;

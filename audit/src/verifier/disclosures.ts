@@ -5,46 +5,53 @@ import { type ErasureElsewhere, type Stated, statedBy } from "./erasures.ts";
 import { commitmentsOf, type Leaf } from "./leaf.ts";
 import { Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
-import { VerifierTree } from "./tree.ts";
+import { Subtrees } from "./tree.ts";
 import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 
 /** 256 entries, at most 32 commitments each, values of at most 8 KiB, escaped. */
 export const MAX_DISCLOSURES_BYTES = 134_217_728;
+export const MAX_DISCLOSURE_BYTES = 65_536;
+const MAX_LINES = 8_192;
+const MAX_FIELD = 64;
 const MAX_ERASURES = 100_000;
 const HEX_32 = /^[0-9a-f]{64}$/;
 const MAX_ERASED_BY = 10_000;
 const PREFIX = utf8("sov-pii-v1\0");
 
-/** `erased`: the entry that says so, and its shard. */
-type Line = { index: number; field: string; commitment: string } & (
-  | { salt: string; value: string }
+/** What is kept of a line until its entry is read. `opens`: its value opens its commitment; `erased`: the entry that says so, and its shard. */
+export type Disclosure = { index: number; field: string; commitment: string } & (
+  | { opens: boolean }
   | { erased: { index: number; origin: string } }
 );
 
-/** @throws {@link Refused} for lines of another form, or not in order of index and field */
-export function parseDisclosures(bytes: Uint8Array, name: string): Line[] {
-  const text = textOf(bytes);
-  if (text === null || (text !== "" && !text.endsWith("\n"))) throw new Refused(`${name} is no text of whole lines`);
-  const lines = text
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => parseLine(line, name));
-  for (let at = 1; at < lines.length; at++)
-    if (orderOf(lines[at - 1]!) >= orderOf(lines[at]!)) throw new Refused(`${name} is not in order`);
-  return lines;
+/** @throws {@link Refused} for lines of another form, not in order of index and field, or more than entries can have commitments */
+export async function readDisclosures(lines: AsyncIterable<Uint8Array>, name: string, platform: Platform): Promise<Disclosure[]> {
+  const disclosures: Disclosure[] = [];
+  for await (const line of lines) {
+    const disclosure = parseLine(line, name, platform);
+    const before = disclosures.at(-1);
+    if (before !== undefined && orderOf(before) >= orderOf(disclosure)) throw new Refused(`${name} is not in order`);
+    if (disclosures.push(disclosure) > MAX_LINES) throw new Refused(`${name} discloses more than its entries can commit to`);
+  }
+  return disclosures;
 }
 
-function parseLine(text: string, name: string): Line {
+function parseLine(bytes: Uint8Array, name: string, { sha256 }: Platform): Disclosure {
+  const text = textOf(bytes);
+  if (text === null) throw new Refused(`${name} is no UTF-8 text`);
   const fault = canonicalFault(text);
   const line: unknown = fault === null ? JSON.parse(text) : null;
   if (typeof line !== "object" || line === null) throw new Refused(`${name} has a line that is not canonical`);
   const { commitment, field, index, salt, value, erased } = line as Record<string, unknown>;
   const isOpened = typeof salt === "string" && HEX_32.test(salt) && typeof value === "string" && Object.keys(line).length === 5;
   const isErased = namesEntry(erased) && Object.keys(line).length === 4;
-  const isNamed =
-    typeof field === "string" && typeof commitment === "string" && HEX_32.test(commitment) && Number.isSafeInteger(index);
-  if (!isNamed || (!isOpened && !isErased)) throw new Refused(`${name} has a line that discloses nothing`);
-  return line as Line;
+  const isNamed = typeof field === "string" && field.length <= MAX_FIELD && Number.isSafeInteger(index);
+  if (!isNamed || typeof commitment !== "string" || !HEX_32.test(commitment) || (!isOpened && !isErased))
+    throw new Refused(`${name} has a line that discloses nothing`);
+  const named = { index: Number(index), field, commitment };
+  if (!isOpened) return { ...named, erased: erased as { index: number; origin: string } };
+  const opened = sha256(concat(PREFIX, utf8(`${field}\0`), fromHex(salt), utf8(value)));
+  return { ...named, opens: hex(opened) === commitment };
 }
 
 function namesEntry(erased: unknown): boolean {
@@ -53,7 +60,7 @@ function namesEntry(erased: unknown): boolean {
   return Number.isSafeInteger(index) && typeof origin === "string" && origin.length <= 255 && Object.keys(erased).length === 2;
 }
 
-function orderOf({ index, field }: Line): string {
+function orderOf({ index, field }: Disclosure): string {
   return `${String(index).padStart(16, "0")} ${field}`;
 }
 
@@ -62,9 +69,9 @@ export class Disclosures {
   readonly #origin: string;
   readonly #elsewhere: readonly ErasureElsewhere[];
   /** By the entry of the erasure: the tree over what is marked as its. */
-  readonly #erased = new Map<string, { origin: string; index: number; tree: VerifierTree }>();
+  readonly #erased = new Map<string, { origin: string; index: number; tree: Subtrees }>();
   readonly #stated = new Map<number, Stated | null>();
-  #lines: Line[] = [];
+  #lines: readonly Disclosure[] = [];
   #at = 0;
   #fault: Verdict | null = null;
   #hasMembers = false;
@@ -81,8 +88,8 @@ export class Disclosures {
   }
 
   /** What the member before an entry bundle says of its entries. */
-  begin(lines: readonly Line[] | null): void {
-    this.#lines = lines === null ? [] : [...lines];
+  begin(lines: readonly Disclosure[] | null): void {
+    this.#lines = lines ?? [];
     this.#at = 0;
     this.#hasMembers ||= lines !== null;
   }
@@ -127,7 +134,7 @@ export class Disclosures {
     return found === undefined ? "unproven" : (found.stated.get(this.#origin) ?? null);
   }
 
-  #compare({ origin, index, tree }: { origin: string; index: number; tree: VerifierTree }, stated: Stated | null): void {
+  #compare({ origin, index, tree }: { origin: string; index: number; tree: Subtrees }, stated: Stated | null): void {
     // An entry of another shard is none of this log's: the fault is told at its first.
     const at = origin === this.#origin ? index : 0;
     if (stated === null) this.#fault ??= fail(at, "values are marked as erased by an entry that is no erasure");
@@ -142,20 +149,19 @@ export class Disclosures {
     this.#stated.set(index, stated.get(this.#origin) ?? null);
   }
 
-  #judge(line: Line): void {
+  #judge(line: Disclosure): void {
     const { index, field, commitment } = line;
     if ("erased" in line) {
       const key = `${line.erased.index} ${line.erased.origin}`;
-      const marked = this.#erased.get(key) ?? { ...line.erased, tree: new VerifierTree(this.#platform.sha256) };
+      const marked = this.#erased.get(key) ?? { ...line.erased, tree: new Subtrees(this.#platform.sha256) };
       if (this.#erased.size >= MAX_ERASED_BY && !this.#erased.has(key))
         throw new Refused("values are marked as erased by more entries than can be judged");
       this.#erased.set(key, marked);
-      marked.tree.addLeaf(this.#platform.sha256(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`))));
+      marked.tree.add(this.#platform.sha256(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`))));
       this.#counts.erased += 1;
       return;
     }
-    const opened = hex(this.#platform.sha256(concat(PREFIX, utf8(`${field}\0`), fromHex(line.salt), utf8(line.value))));
-    if (opened === commitment) this.#counts.match += 1;
+    if (line.opens) this.#counts.match += 1;
     else this.#fault ??= fail(index, `the value of ${field} does not open its commitment`);
   }
 }

@@ -8,7 +8,7 @@ import type { Leaf } from "./leaf.ts";
 /** No URL lives longer; so long after a shard's beginning one may have been issued in the shard before. */
 const MAX_LIFE_MS = 86_400_000;
 const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
-/** More than any appliance has alive at once; beyond it nothing is judged any more. */
+/** More than any appliance has alive at once; beyond it nothing is remembered or judged any more. */
 const MAX_ALIVE = 1_000_000;
 const SWEEP_EVERY = 10_000;
 
@@ -20,15 +20,24 @@ export class IssuedUrls {
   /** Uses that were paired with their issue. */
   paired = 0;
 
+  /** URLs that are remembered. */
+  get count(): number {
+    return this.#alive.size;
+  }
+
   fault({ type, prod, actor, t_log, detail = {} }: Leaf, index: number): string | null {
     const nowMs = Date.parse(t_log);
     if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
     const url = nameIn(detail, "url_sha256");
     if (url === null) return null;
     if (type === "data.stage" && prod.startsWith("coordinator")) {
+      if (this.#judgesFromMs === Number.POSITIVE_INFINITY) return null;
       this.#alive.set(url, nowMs + (integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S) * 1_000);
       if (++this.#noted % SWEEP_EVERY === 0) this.#sweep(nowMs);
-      if (this.#alive.size > MAX_ALIVE) this.#judgesFromMs = Number.POSITIVE_INFINITY;
+      if (this.#alive.size > MAX_ALIVE) {
+        this.#judgesFromMs = Number.POSITIVE_INFINITY;
+        this.#alive.clear();
+      }
       return null;
     }
     // Whoever names the coordinator's key without its secret is refused by the store, and the entry says so.

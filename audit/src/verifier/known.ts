@@ -7,8 +7,9 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 export type KnownHead = { origin: string; size: number; root: Uint8Array };
 
 const MAX_KNOWN_BYTES = 67_108_864;
-/** With all that a report may list. */
-const MAX_REPORT_BYTES = 16_777_216;
+/** With all that a report may list: see MAX_STRETCHES of timeline.ts, MAX_LAPSES of witnessed.ts. */
+const MAX_REPORT_BYTES = 4_194_304;
+const MAX_REPORT_DEPTH = 16;
 /** Origin, size or root; signatures are passed over unread. */
 const MAX_LINE_BYTES = 512;
 const MAX_KNOWN = 100_000;
@@ -28,7 +29,9 @@ export function parseKnown(bytes: Uint8Array): KnownHead[] {
     const text = line.length > MAX_LINE_BYTES ? null : textOf(line);
     if (text === null) throw new Refused("the known checkpoints are no text, or have a line that is too long");
     if (lines.push(text) < 3) continue;
-    heads.push(parseHead(`${lines.join("\n")}\n`, "a known checkpoint"));
+    const { origin, size, root } = parseHead(`${lines.join("\n")}\n`, "a known checkpoint");
+    // Most are of one log: its name is held once.
+    heads.push({ origin: origin === heads.at(-1)?.origin ? heads.at(-1)!.origin : origin, size, root });
     lines = [];
     if (heads.length > MAX_KNOWN) throw new Refused("there are too many known checkpoints");
   }
@@ -37,6 +40,11 @@ export function parseKnown(bytes: Uint8Array): KnownHead[] {
 }
 
 const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const HASH = 0x23;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -58,8 +66,8 @@ function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
 }
 
 function headOfReport(bytes: Uint8Array): KnownHead {
-  const text = bytes.length > MAX_REPORT_BYTES ? null : textOf(bytes);
-  if (text === null) throw new Refused("the known report is no text, or too long");
+  const text = bytes.length > MAX_REPORT_BYTES || isDeep(bytes) ? null : textOf(bytes);
+  if (text === null) throw new Refused("the known report is no text, too long, or deeper than one is");
   let report: unknown;
   try {
     report = JSON.parse(text);
@@ -74,6 +82,21 @@ function headOfReport(bytes: Uint8Array): KnownHead {
   return { origin, size: Number(size), root: hash };
 }
 
+/** Told before it is parsed: each level costs the parser memory, a character each. */
+function isDeep(bytes: Uint8Array): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) isInString = !isInString;
+    else if (isInString) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) depth += 1;
+    else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) depth -= 1;
+    if (depth > MAX_REPORT_DEPTH) return true;
+  }
+  return false;
+}
+
 /** The checkpoint of a kept member: its name must say its size. @throws {@link Refused} */
 export function keptCheckpoint(bytes: Uint8Array, name: string) {
   const checkpoint = parseCheckpoint(bytes, name);
@@ -81,7 +104,8 @@ export function keptCheckpoint(bytes: Uint8Array, name: string) {
   return checkpoint;
 }
 
-type Watched = KnownHead & { isAuditors: boolean; found: Uint8Array | null };
+/** `isSame`: whether the tree had this root at this size; null before it was reached. */
+type Watched = { size: number; root: Uint8Array; isAuditors: boolean; isSame: boolean | null };
 
 /** Compares heads as the tree grows past them; holds the heads alone. */
 export class KnownHeads {
@@ -96,13 +120,13 @@ export class KnownHeads {
     this.#origin = origin;
     this.#size = size;
     for (const head of auditors)
-      if (head.origin === origin) this.#watched.push({ ...head, isAuditors: true, found: null });
+      if (head.origin === origin) this.#watch(head, true);
       else this.#others.push(head);
   }
 
   /** Heads that came with the export; before the first entry is read. */
   addOwn(head: KnownHead): void {
-    if (head.origin === this.#origin) this.#watched.push({ ...head, isAuditors: false, found: null });
+    if (head.origin === this.#origin) this.#watch(head, false);
   }
 
   /** The tree grew by one entry, or is still empty. */
@@ -112,18 +136,24 @@ export class KnownHeads {
     let root: Uint8Array | null = null;
     for (; this.#next < this.#watched.length && this.#watched[this.#next]!.size === tree.size; this.#next++) {
       root ??= tree.root();
-      this.#watched[this.#next]!.found = root;
+      const watched = this.#watched[this.#next]!;
+      watched.isSame = equal(root, watched.root);
     }
+  }
+
+  /** Without the signatures that it may have come with. */
+  #watch({ size, root }: KnownHead, isAuditors: boolean): void {
+    this.#watched.push({ size, root, isAuditors, isSame: null });
   }
 
   /** @param before the shard before this one, as the first entry names it */
   verdict(before: { origin: string; size: number; root: string } | null): Verdict {
     let agreed = 0;
-    for (const { size, root, found, isAuditors } of this.#watched) {
+    for (const { size, isSame, isAuditors } of this.#watched) {
       const whose = isAuditors ? "the checkpoint that you kept" : "a checkpoint that the export carries";
-      if (found === null)
+      if (isSame === null)
         return fail(this.#size, `${whose} has ${size} entries, the log has ${this.#size}: it is an older state, or a part`);
-      if (!equal(found, root))
+      if (!isSame)
         return fail(
           agreed,
           `the log is not what it was at ${size} entries by ${whose}; what differs lies between entries ${agreed} and ${size - 1}`,

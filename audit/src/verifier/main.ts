@@ -8,7 +8,7 @@ import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
 import { nodePlatform } from "./platform-node.ts";
 import { parseNonce, parseSample, type Sample } from "./sample.ts";
-import { type Downtime, parseDowntime } from "./timeline.ts";
+import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
 import { type Report, verify } from "./verify.ts";
 
@@ -98,7 +98,7 @@ function readSample(countText: string, filterText: string, hasNonce: boolean): S
 }
 
 async function readDowntime(path: string): Promise<Downtime[]> {
-  const times = parseDowntime((await readSmall(path)).toString("utf8"));
+  const times = parseDowntime((await readSmall(path, MAX_DOWNTIME_BYTES)).toString("utf8"));
   if (times === null) throw new UsageError(`${path} has a line that is not \`FROM TO\` in UTC, FROM before TO`);
   return times;
 }

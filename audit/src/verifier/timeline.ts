@@ -22,6 +22,8 @@ export type Stretch = {
   to: string;
 };
 
+/** Of announced times: more than two a day for a decade. */
+export const MAX_DOWNTIME_BYTES = 262_144;
 /** Times between which nothing was to be expected, by the auditor's own knowledge. */
 export type Downtime = { fromMs: number; toMs: number };
 
@@ -112,7 +114,6 @@ export function parseDowntime(text: string): Downtime[] | null {
 
 /** Whether one announced time, with the silence that is allowed at either end, holds the whole stretch. */
 export function isAnnounced({ from, to }: Stretch, downtime: readonly Downtime[]): boolean {
-  return downtime.some(
-    ({ fromMs, toMs }) => Date.parse(from) >= fromMs - MAX_SILENCE_MS && Date.parse(to) <= toMs + MAX_SILENCE_MS,
-  );
+  const [startMs, endMs] = [Date.parse(from), Date.parse(to)];
+  return downtime.some(({ fromMs, toMs }) => startMs >= fromMs - MAX_SILENCE_MS && endMs <= toMs + MAX_SILENCE_MS);
 }

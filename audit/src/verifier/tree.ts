@@ -7,40 +7,33 @@ import type { Platform } from "./platform.ts";
 const WIDTH = 256;
 /** A tile's root is the subtree of 2^8 hashes below it. */
 const TILE_HEIGHT = 8;
+/** Where two hashes are joined; none of it is kept. */
+const NODE = new Uint8Array(65).fill(0x01);
 
-/**
- * Collects leaf hashes: keeps the perfect subtrees that make up the tree, and for every level the hashes of the tile that is being
- * filled, which are the subtrees of 256^level leaves.
- */
-export class VerifierTree {
+/** The perfect subtrees that make up a tree: all that its root needs of its leaves. */
+export class Subtrees {
   readonly #sha256: Platform["sha256"];
   readonly #subtrees: (Uint8Array | null)[] = [];
-  readonly #tiles: Uint8Array[][] = [[]];
-  /** The last full tile of each level, kept until its level's next one, to be compared with the file that follows. */
-  readonly #lastFull: Uint8Array[][] = [];
-  readonly #node = new Uint8Array(65).fill(0x01);
+  readonly #onSubtree: ((height: number, root: Uint8Array) => void) | null;
   size = 0;
 
-  constructor(sha256: Platform["sha256"]) {
+  /** @param onSubtree told of each subtree when it is whole, leaves among them, as one of height 0 */
+  constructor(sha256: Platform["sha256"], onSubtree: ((height: number, root: Uint8Array) => void) | null = null) {
     this.#sha256 = sha256;
+    this.#onSubtree = onSubtree;
   }
 
-  addLeaf(leafHash: Uint8Array): void {
+  add(leafHash: Uint8Array): void {
     let carried = leafHash;
     let height = 0;
-    this.#addToTile(0, carried);
+    this.#onSubtree?.(0, carried);
     for (; this.#subtrees[height] != null; height++) {
       carried = this.#parent(this.#subtrees[height]!, carried);
       this.#subtrees[height] = null;
-      if ((height + 1) % TILE_HEIGHT === 0) this.#addToTile((height + 1) / TILE_HEIGHT, carried);
+      this.#onSubtree?.(height + 1, carried);
     }
     this.#subtrees[height] = carried;
     this.size += 1;
-  }
-
-  /** What the tile file of this level must hold now. */
-  expectedTile(level: number, width: number): readonly Uint8Array[] {
-    return (width === WIDTH ? this.#lastFull[level] : this.#tiles[level]) ?? [];
   }
 
   /** MTH of the leaves so far. */
@@ -51,19 +44,50 @@ export class VerifierTree {
     return root ?? this.#sha256(new Uint8Array(0));
   }
 
+  /** SHA-256(0x01 ‖ left ‖ right), RFC 6962 §2.1 */
+  #parent(left: Uint8Array, right: Uint8Array): Uint8Array {
+    NODE.set(left, 1);
+    NODE.set(right, 33);
+    return this.#sha256(NODE);
+  }
+}
+
+/** The tree with the tiles over it: for every level the hashes of the one that is being filled, which are the subtrees of 256^level leaves. */
+export class VerifierTree {
+  readonly #subtrees: Subtrees;
+  readonly #tiles: Uint8Array[][] = [[]];
+  /** The last full tile of each level, kept until its level's next one, to be compared with the file that follows. */
+  readonly #lastFull: Uint8Array[][] = [];
+
+  constructor(sha256: Platform["sha256"]) {
+    this.#subtrees = new Subtrees(sha256, (height, root) => {
+      if (height % TILE_HEIGHT === 0) this.#addToTile(height / TILE_HEIGHT, root);
+    });
+  }
+
+  get size(): number {
+    return this.#subtrees.size;
+  }
+
+  addLeaf(leafHash: Uint8Array): void {
+    this.#subtrees.add(leafHash);
+  }
+
+  root(): Uint8Array {
+    return this.#subtrees.root();
+  }
+
+  /** What the tile file of this level must hold now. */
+  expectedTile(level: number, width: number): readonly Uint8Array[] {
+    return (width === WIDTH ? this.#lastFull[level] : this.#tiles[level]) ?? [];
+  }
+
   #addToTile(level: number, hash: Uint8Array): void {
     this.#tiles[level] ??= [];
     const tile = this.#tiles[level];
     if (tile.push(hash) < WIDTH) return;
     this.#lastFull[level] = tile;
     this.#tiles[level] = [];
-  }
-
-  /** SHA-256(0x01 ‖ left ‖ right), RFC 6962 §2.1 */
-  #parent(left: Uint8Array, right: Uint8Array): Uint8Array {
-    this.#node.set(left, 1);
-    this.#node.set(right, 33);
-    return this.#sha256(this.#node);
   }
 }
 

@@ -6,7 +6,7 @@ import { ArchiveReader } from "./archive.ts";
 import { base64, equal, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
 import { type Detail, integerIn, nameIn } from "./detail.ts";
-import { Disclosures, MAX_DISCLOSURES_BYTES, parseDisclosures } from "./disclosures.ts";
+import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
 import { judgeSignature } from "./judge-signature.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
@@ -183,8 +183,9 @@ class Verification {
 
   async #readDisclosures(file: ExpectedFile): Promise<void> {
     const name = disclosuresOf(file);
-    const isThere = (await this.#reader.peek()) === name;
-    this.#disclosures.begin(isThere ? parseDisclosures(await this.#reader.member(name, MAX_DISCLOSURES_BYTES), name) : null);
+    if ((await this.#reader.peek()) !== name) return this.#disclosures.begin(null);
+    const lines = this.#reader.lines(name, MAX_DISCLOSURES_BYTES, MAX_DISCLOSURE_BYTES);
+    this.#disclosures.begin(await readDisclosures(lines, name, this.#platform));
   }
 
   #readEntries(content: Uint8Array, file: ExpectedFile): Verdict | null {

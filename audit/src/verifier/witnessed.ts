@@ -10,6 +10,8 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 /** Without a cosignature for longer auditd raises `audit.witness.lag`; kept checkpoints are an hour apart. */
 const MAX_LAG_MS = 15 * 60_000;
 const KEPT_EVERY_MS = 60 * 60_000;
+/** That a report lists. */
+const MAX_LAPSES = 5_000;
 
 export const UNKNOWN_KIND =
   "the quorum needs cosignatures of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)";
@@ -86,14 +88,14 @@ export class Witnessed {
     );
   }
 
-  /** Stretches that were too long. */
+  /** Stretches that were too long, the first five thousand. */
   lapses(size: number, timeline: Timeline): Lapse[] {
     const last = this.#reached().at(-1) ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" };
     const rest = between(last, { size, activeMs: timeline.activeMs, at: timeline.at ?? "" });
     return [
       ...this.#stretches().filter(({ activeMs }) => activeMs > KEPT_EVERY_MS + MAX_LAG_MS),
       ...(rest.activeMs > MAX_LAG_MS ? [rest] : []),
-    ];
+    ].slice(0, MAX_LAPSES);
   }
 
   #reached() {

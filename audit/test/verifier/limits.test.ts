@@ -1,8 +1,10 @@
 import t from "tap";
+import { IssuedUrls } from "../../src/verifier/issued-urls.ts";
 import type { Leaf } from "../../src/verifier/leaf.ts";
 import { Operations } from "../../src/verifier/operations.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
 import { Sequences } from "../../src/verifier/sequences.ts";
+import { isAnnounced, parseDowntime } from "../../src/verifier/timeline.ts";
 
 const said = (changes: Partial<Leaf>): Leaf => ({
   ...{ op: "op", type: "job.submit", phase: "requested", t: "", t_log: "2026-03-01T08:00:00.000Z", prod: "auditd", boot: "a" },
@@ -36,4 +38,28 @@ t.test("a log that opens operations without end is told, also where a shard carr
     t.match(operations.fault(said({ type, op: "one more", detail }), 200_000), /over 200000 operations are open/, type);
     t.equal(operations.atEnd(0).open, 200_000, type);
   }
+});
+
+t.test("a log that issues URLs without end takes no more memory, and its uses are judged no more", async (t) => {
+  const urls = new IssuedUrls();
+  const url = (at: number): string => at.toString(16).padStart(64, "0");
+  const issued = (at: number): string | null =>
+    urls.fault(said({ type: "data.stage", prod: "coordinator-gate", detail: { url_sha256: url(at), ttl_s: 9_000_000_000 } }), at);
+  const read = { type: "data.object.read", actor: { sub: "coordinator" } };
+  const used = (at: number): string | null => urls.fault(said({ ...read, detail: { url_sha256: url(at), status: 200 } }), at);
+  for (let at = 1; at <= 1_000_000; at++) issued(at);
+  t.equal(used(1), null);
+  t.equal(urls.paired, 1);
+  t.match(used(2_000_000), /CROSS-CHECK/);
+  for (let at = 1_000_001; at < 1_200_000; at++) issued(at);
+  t.equal(urls.count, 0, "none is remembered");
+  t.equal(used(2_000_000), null);
+});
+
+t.test("silences and announced times are compared in the time that both are read in", async (t) => {
+  const downtime = parseDowntime("2026-01-01T00:00Z 2026-01-01T00:01Z\n".repeat(28_000))!;
+  const stretch = { kind: "DARK", index: 1, from: "2026-03-01T08:00:00.000Z", to: "2026-03-01T08:03:00.000Z" } as const;
+  const startedAt = performance.now();
+  for (let at = 0; at < 1_000; at++) if (isAnnounced(stretch, downtime)) t.fail();
+  t.ok(performance.now() - startedAt < 2_000, `${Math.round(performance.now() - startedAt)} ms`);
 });

@@ -2,7 +2,7 @@
 import { type KnownHead, parseKnown } from "../known.ts";
 import { Refused } from "../note.ts";
 import { parseNonce, parseSample, type Sample } from "../sample.ts";
-import { type Downtime, parseDowntime } from "../timeline.ts";
+import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "../timeline.ts";
 import { byId } from "./dom.ts";
 import { readSmall, UnusableInput } from "./read-file.ts";
 
@@ -29,7 +29,7 @@ export async function readInputs(): Promise<Inputs> {
   for (const one of filesOf("known")) known.push(...knownOf(await readSmall(one, "known"), one.name));
   const nonce = nonceOf(textOf("nonce"));
   const [times] = filesOf("downtime");
-  const downtime = times === undefined ? null : downtimeOf(await readSmall(times, "downtime"), times.name);
+  const downtime = times === undefined ? null : downtimeOf(await readSmall(times, "downtime", MAX_DOWNTIME_BYTES), times.name);
   const sample = sampleOf(textOf("sample"), textOf("filter"), nonce !== null);
   return {
     file,
