@@ -1,5 +1,5 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
-import { type Detail, integerIn, nameIn } from "./detail.ts";
+import { type Detail, integerIn, originIn } from "./detail.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
 import { Operations } from "./operations.ts";
@@ -133,7 +133,7 @@ export class Completeness {
 
 /** Null when it does not say what was lost. */
 function recoveredBy(detail: Detail): Recovered | null {
-  const origin = nameIn(detail, "prev_origin");
+  const origin = originIn(detail, "prev_origin");
   const from = integerIn(detail, "prev_size");
   const to = integerIn(detail, "seen_size");
   return origin === null || from === null || to === null || from < 0 ? null : { origin, from, to };

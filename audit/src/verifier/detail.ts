@@ -4,13 +4,23 @@
  */
 export type Detail = Readonly<Record<string, unknown>>;
 
-/** The longest name of the catalogue is an origin. */
-const MAX_NAME = 255;
+/** As the catalogue has it: of producers, lives and types, and of hashes in hex. */
+const MAX_NAME = 64;
+const MAX_ORIGIN = 255;
 
 /** Null for what is no name. */
 export function nameIn(detail: Detail, member: string): string | null {
+  return textIn(detail, member, MAX_NAME);
+}
+
+/** Null for what can't be a log's name. */
+export function originIn(detail: Detail, member: string): string | null {
+  return textIn(detail, member, MAX_ORIGIN);
+}
+
+function textIn(detail: Detail, member: string, maxLength: number): string | null {
   const value = Object.hasOwn(detail, member) ? detail[member] : null;
-  return typeof value === "string" && value.length <= MAX_NAME ? value : null;
+  return typeof value === "string" && value.length <= maxLength ? value : null;
 }
 
 /** Null for what is no integer within ±(2⁵³−1). */

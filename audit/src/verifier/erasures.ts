@@ -1,5 +1,5 @@
 /** What the log says was erased: stated by the outcome of an erasure, or of a retention, for each shard. */
-import { integerIn, nameIn, objectsIn } from "./detail.ts";
+import { integerIn, nameIn, objectsIn, originIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Verdicts } from "./verdicts.ts";
 
@@ -18,7 +18,7 @@ export function statedBy({ type, phase, detail = {} }: Leaf): Map<string, Stated
   if (!TYPES.includes(type) || phase !== "completed") return null;
   const stated = new Map<string, Stated>();
   for (const one of objectsIn(detail, "erased") ?? []) {
-    const origin = nameIn(one, "origin");
+    const origin = originIn(one, "origin");
     if (origin === null) continue;
     stated.set(origin, { count: integerIn(one, "commitments_count"), root: nameIn(one, "commitments_root") });
   }

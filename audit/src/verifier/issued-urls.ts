@@ -9,7 +9,7 @@ import type { Leaf } from "./leaf.ts";
 const MAX_LIFE_MS = 86_400_000;
 const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
 /** More than any appliance has alive at once; beyond it nothing is remembered or judged any more. */
-const MAX_ALIVE = 1_000_000;
+const MAX_ALIVE = 400_000;
 const SWEEP_EVERY = 10_000;
 
 export class IssuedUrls {

@@ -5,7 +5,7 @@
 import { ArchiveReader } from "./archive.ts";
 import { base64, equal, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
-import { type Detail, integerIn, nameIn } from "./detail.ts";
+import { type Detail, integerIn, nameIn, originIn } from "./detail.ts";
 import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
 import { judgeSignature } from "./judge-signature.ts";
@@ -282,7 +282,7 @@ class Verification {
 
 /** As the first entry of a shard names it. */
 function shardBefore(detail: Detail): { origin: string; size: number; root: string } | null {
-  const origin = nameIn(detail, "prev_origin");
+  const origin = originIn(detail, "prev_origin");
   return origin === null ? null : { origin, size: integerIn(detail, "prev_size") ?? 0, root: nameIn(detail, "prev_root") ?? "" };
 }
 

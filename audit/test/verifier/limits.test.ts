@@ -47,11 +47,11 @@ t.test("a log that issues URLs without end takes no more memory, and its uses ar
     urls.fault(said({ type: "data.stage", prod: "coordinator-gate", detail: { url_sha256: url(at), ttl_s: 9_000_000_000 } }), at);
   const read = { type: "data.object.read", actor: { sub: "coordinator" } };
   const used = (at: number): string | null => urls.fault(said({ ...read, detail: { url_sha256: url(at), status: 200 } }), at);
-  for (let at = 1; at <= 1_000_000; at++) issued(at);
+  for (let at = 1; at <= 400_000; at++) issued(at);
   t.equal(used(1), null);
   t.equal(urls.paired, 1);
   t.match(used(2_000_000), /CROSS-CHECK/);
-  for (let at = 1_000_001; at < 1_200_000; at++) issued(at);
+  for (let at = 400_001; at < 500_000; at++) issued(at);
   t.equal(urls.count, 0, "none is remembered");
   t.equal(used(2_000_000), null);
 });
@@ -59,7 +59,8 @@ t.test("a log that issues URLs without end takes no more memory, and its uses ar
 t.test("silences and announced times are compared in the time that both are read in", async (t) => {
   const downtime = parseDowntime("2026-01-01T00:00Z 2026-01-01T00:01Z\n".repeat(28_000))!;
   const stretch = { kind: "DARK", index: 1, from: "2026-03-01T08:00:00.000Z", to: "2026-03-01T08:03:00.000Z" } as const;
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (let at = 0; at < 1_000; at++) if (isAnnounced(stretch, downtime)) t.fail();
-  t.ok(performance.now() - startedAt < 2_000, `${Math.round(performance.now() - startedAt)} ms`);
+  const tookMs = process.cpuUsage(before).user / 1_000;
+  t.ok(tookMs < 2_000, `${Math.round(tookMs)} ms of CPU`);
 });

@@ -24,6 +24,20 @@ export const LARGE_INPUTS = {
       Buffer.from(Array.from({ length: megabytes(dice) / 250 }, (_, at) => `${line(at)}\n`).join("")),
     );
   },
+  "disclosures of long values": (forge, dice) => {
+    const line = (at: number): string =>
+      canonicalText({
+        commitment: FOREIGN,
+        field: `f${String(at).padStart(9, "0")}`,
+        index: 0,
+        salt: FOREIGN,
+        value: "x".repeat(65_000),
+      });
+    return withDisclosures(
+      forge,
+      Buffer.from(Array.from({ length: megabytes(dice) / 66_000 }, (_, at) => `${line(at)}\n`).join("")),
+    );
+  },
   "disclosures that are erased by many entries": (forge) => forge.input(erasedByMany()),
   "a member that is longer than the archive": (forge, dice) => {
     const claimed = member("checkpoint", Buffer.alloc(0));
@@ -38,13 +52,13 @@ export const LARGE_INPUTS = {
     return withKnown(forge, Buffer.from(Array.from({ length: 100_000 }, (_, at) => `${origin}\n${at}\n${ROOT}\n`).join("")));
   },
   "a known report that is deep": (forge, dice) =>
-    withKnown(forge, around('{"checkpoint":', 16 * MIB - 100, dice.pick(["[", '{"a":']), "")),
+    withKnown(forge, around('{"checkpoint":', reportBytes(dice), dice.pick(["[", '{"a":']), "")),
   "a known report that is wide": (forge, dice) =>
     withKnown(
       forge,
       around(
         `{"x":[`,
-        16 * MIB - 200,
+        reportBytes(dice),
         dice.pick(["{},", "[],", "0,", '"a",', "1.5,"]),
         `0],"checkpoint":{"origin":"${ORIGIN}","size":1,"root":"${ROOT}"}}`,
       ),
@@ -52,16 +66,18 @@ export const LARGE_INPUTS = {
   "a policy of many lines": (forge, dice) =>
     inputOf(smallArchive(forge), Buffer.alloc(dice.pick([262_144, 60 * MIB]), dice.pick(["\n", "# \n", "a "]))),
   "many checkpoints": (forge) => forge.input(manyCheckpoints()),
-  "announced times of line ends": (forge, dice) => withDowntime(forge, Buffer.alloc(60 * MIB, dice.pick(["\n", "a ", " "]))),
+  "announced times of line ends": (forge, dice) =>
+    withDowntime(forge, Buffer.alloc(dice.pick([262_144, 60 * MIB]), dice.pick(["\n", "a ", " "]))),
   "announced times and silences": (forge, dice) => {
     const line = `2001-01-01T00:00Z 2001-01-0${1 + dice.below(9)}T00:01Z\n`;
     // Each silence is in the last of them alone.
-    const lines = `${line.repeat(dice.pick([2_000, 30 * MIB]) / line.length)}2000-01-01T00:00Z 2099-01-01T00:00Z\n`;
+    const lines = `${line.repeat(dice.pick([2_000, 260_000, 30 * MIB]) / line.length)}2000-01-01T00:00Z 2099-01-01T00:00Z\n`;
     return { ...forge.input(silences(11_000)), downtime: Buffer.from(lines) };
   },
   "entries of nothing": (forge) => forge.input(forged({ leaves: Array.from({ length: 300_000 }, () => Buffer.alloc(0)) })),
   "three levels of tiles": (forge, dice) =>
     forge.input(forged({ leaves: Array.from({ length: 65_536 + dice.pick([-1, 0, 1, 300]) }, (_, at) => fact(at, "key.list")) })),
+  "operations and URLs without end": (forge) => forge.input(operationsAndUrls()),
   "long values that the judges keep": (forge) => forge.input(longValues()),
   "a proof that is long": (forge, dice) =>
     inputOf(around("c2sp.org/tlog-proof@v1\nextra ", megabytes(dice), "A", "\n"), policyOf(forge)),
@@ -75,6 +91,11 @@ export function largeInput(kind: LargeKind, keys: NoteKeys, dice: Dice): Input {
 /** Up to the longest member that an export may have. */
 function megabytes(dice: Dice): number {
   return dice.pick([30, 100, 127]) * MIB;
+}
+
+/** Of a known report: as long as one may be, and longer. */
+function reportBytes(dice: Dice): number {
+  return dice.pick([4, 16]) * MIB - 200;
 }
 
 function around(before: string, bytes: number, what: string, after: string): Buffer {
@@ -179,6 +200,20 @@ function silences(count: number): ForgedLog {
     const time = new Date(START_MS + at * 180_000).toISOString();
     return fact(at, "key.list", { t: time, t_log: time });
   });
+  return forged({ leaves });
+}
+
+/** Each is one more that a judge remembers. */
+function operationsAndUrls(): ForgedLog {
+  const carried = { type: "x".repeat(64), logged_at: new Date(START_MS).toISOString() };
+  const leaves = Array.from({ length: 150_000 }, (_, at) =>
+    at % 3 === 0
+      ? fact(at, "data.stage", {
+          prod: "coordinator-gate",
+          detail: { url_sha256: at.toString(16).padStart(64, "0"), ttl_s: 9_000_000_000 },
+        })
+      : fact(at, "audit.op.carried", { detail: carried }),
+  );
   return forged({ leaves });
 }
 
