@@ -1,5 +1,5 @@
 /** Reads an export as a stream: a ustar of the one form that is accepted, member by member, never unpacked. */
-import { concat, equal, latin1 } from "./bytes.ts";
+import { equal, latin1 } from "./bytes.ts";
 import { Refused } from "./note.ts";
 
 const BLOCK = 512;
@@ -106,7 +106,13 @@ export class ArchiveReader {
       parts.push(next.value);
       have += next.value.length;
     }
-    this.#rest = concat(...parts);
+    const joined = new Uint8Array(have);
+    let at = 0;
+    for (const part of parts) {
+      joined.set(part, at);
+      at += part.length;
+    }
+    this.#rest = joined;
   }
 
   async #take(count: number, what: string): Promise<Uint8Array> {

@@ -109,6 +109,15 @@ t.test("no change of any byte passes, and none brings the verifier down", async 
   );
 });
 
+t.test("an export that comes byte by byte is judged as one that comes at once", async (t) => {
+  const leaves = Array.from({ length: 40 }, (_, at) => leaf(at + 1, { action: "a".repeat(15_000) }));
+  const bytes = signedExport(leaves);
+  const options = { policy: POLICY, platform: nodePlatform };
+  const atOnce = await verify({ bundle: inChunks(bytes, bytes.length), ...options });
+  t.same(await verify({ bundle: inChunks(bytes, 1), ...options }), atOnce);
+  t.match(atOnce, { refused: null, entriesRead: 40 });
+});
+
 t.test("keys come from the policy alone", async (t) => {
   const bytes = signedExport([leaf(1)]);
   const stranger = newKey(ORIGIN);
