@@ -7,5 +7,5 @@ export { renderProof, renderText } from "./output.ts";
 export { nodePlatform } from "./platform-node.ts";
 export { parseNonce, parseSample } from "./sample.ts";
 export { parseDowntime } from "./timeline.ts";
-export { exitCode } from "./verdicts.ts";
+export { exitCode, type VerdictName } from "./verdicts.ts";
 export { type Report, verify } from "./verify.ts";

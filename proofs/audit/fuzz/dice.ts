@@ -31,7 +31,7 @@ export class Dice {
     return list[this.below(list.length)]!;
   }
 
-  /** Small ones often, large ones at times. */
+  /** 1 to `max` - 1, small ones often; 0 or 1 for a smaller `max`. */
   size(max: number): number {
     return Math.floor(max ** this.#random());
   }

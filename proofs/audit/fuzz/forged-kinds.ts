@@ -449,13 +449,33 @@ function inOneLeaf(log: ForgedLog, dice: Dice, change: (leaf: Buffer) => Buffer)
   return { ...log, leaves: log.leaves.map((leaf, one) => (one === at ? change(leaf) : leaf)) };
 }
 
-/** Among the others, with the time of the one before, so that the log's time does not go back. */
+/** Among the others, with the time of the one before, so that the log's time does not go back; or at the end, in its producer's own place. */
 function withLeaf(log: ForgedLog, dice: Dice, leaf: Buffer): ForgedLog {
-  const at = dice.chance(0.2) ? 0 : dice.below(log.leaves.length + 1);
-  const [time] = /"t_log":"[^"]*"/.exec(log.leaves[Math.max(0, at - 1)]?.toString() ?? "") ?? [];
-  const text = leaf.toString();
-  const dated = time === undefined || dice.chance(0.2) ? leaf : Buffer.from(text.replace(/"t_log":"[^"]*"/, time));
-  return { ...log, leaves: log.leaves.toSpliced(at, 0, dated.subarray(0, MAX_LEAF)) };
+  const isNext = dice.chance(0.5);
+  const at = isNext ? log.leaves.length : dice.chance(0.2) ? 0 : dice.below(log.leaves.length + 1);
+  const before = (log.leaves[Math.max(0, at - 1)] ?? leaf).toString();
+  let text = leaf.toString();
+  if (dice.chance(0.8)) text = withMember(text, before, "t_log");
+  if (isNext) {
+    const [prod = ""] = memberOf(text, "prod") ?? [];
+    const last = log.leaves.findLast((one) => one.includes(prod))?.toString() ?? "";
+    text = withMember(withMember(text, last, "boot"), last, "pseq").replace(
+      /"pseq":([0-9]{1,15})/,
+      (_, pseq) => `"pseq":${Number(pseq) + 1}`,
+    );
+  }
+  return { ...log, leaves: log.leaves.toSpliced(at, 0, clipped(text)) };
+}
+
+function memberOf(text: string, name: string): RegExpExecArray | null {
+  return new RegExp(`"${name}":(?:"[^"]*"|[0-9]+)`).exec(text);
+}
+
+/** As another entry has it. */
+function withMember(text: string, from: string, name: string): string {
+  const [own] = memberOf(text, name) ?? [];
+  const [other] = memberOf(from, name) ?? [];
+  return own === undefined || other === undefined ? text : text.replace(own, () => other);
 }
 
 function reordered(leaves: readonly Buffer[], dice: Dice): Buffer[] {

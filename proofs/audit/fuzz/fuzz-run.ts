@@ -165,6 +165,7 @@ export class FuzzRun {
       if (ending === null) return;
       this.#restarts += 1;
       const { path, fault } = ending;
+      if (path.length === 0) throw new Error(`a judging process ended before its first input: ${fault.said}`);
       this.#found({ path }, fault, () => this.#maker.at(path).input);
       first = (path.at(-1) ?? first) + stride;
     }

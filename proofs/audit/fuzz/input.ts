@@ -1,6 +1,7 @@
 /** What an auditor hands to the verifier, all of it hostile. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { VerdictName } from "@resontech/audit/verifier/judge";
 
 const MAX_BYTES = 1_048_576;
 const MAX_FILES = 8;
@@ -14,6 +15,8 @@ export type Input = {
   downtime: Buffer | null;
   nonce: string | null;
   sample: { count: string; filter: string } | null;
+  /** Verdicts that must pass. */
+  required: VerdictName[];
   /** Bytes of the export that the verifier is given at a time. */
   chunkBytes: number;
   /** By standard input. */
@@ -21,7 +24,7 @@ export type Input = {
 };
 
 export function inputOf(file: Buffer, policy: Buffer | null, changes: Partial<Input> = {}): Input {
-  const none = { known: [], erasures: [], downtime: null, nonce: null, sample: null, isPiped: false };
+  const none = { known: [], erasures: [], downtime: null, nonce: null, sample: null, required: [], isPiped: false };
   return { file, policy, chunkBytes: 65_536, ...none, ...changes };
 }
 
@@ -60,5 +63,6 @@ export function asFiles(input: Input, folder: string): string[] {
   // With an equals sign: a value may begin with a dash.
   if (input.nonce !== null) args.push(`--nonce=${input.nonce}`);
   if (input.sample !== null) args.push(`--sample=${input.sample.count}`, `--filter=${input.sample.filter}`);
+  if (input.required.length > 0) args.push(`--require=${input.required.join()}`);
   return args;
 }

@@ -44,12 +44,13 @@ async function judgedAnyhow({
   downtime,
   nonce,
   sample,
+  required,
   chunkBytes,
   isPiped,
 }: Input): Promise<Judged> {
   if (!isPiped && file.subarray(0, PROOF_HEADER.length).toString("latin1") === PROOF_HEADER) {
     const report = await verifyProof(file, policy, nodePlatform);
-    return { code: exitCode(report.verdicts, report.refused !== null, []), report, text: renderProof(report) };
+    return { code: exitCode(report.verdicts, report.refused !== null, required), report, text: renderProof(report) };
   }
   const heads = known.flatMap((one) => parseKnown(one));
   const elsewhere: ErasureElsewhere[] = [];
@@ -74,7 +75,7 @@ async function judgedAnyhow({
     ...(drawn === null ? {} : { sample: drawn }),
   });
   const lacksNonce = report.freshness === null;
-  return { code: exitCode(report.verdicts, report.refused !== null, [], lacksNonce), report, text: renderText(report) };
+  return { code: exitCode(report.verdicts, report.refused !== null, required, lacksNonce), report, text: renderText(report) };
 }
 
 /** What is wrong with an answer, whatever was asked; null when nothing is. */

@@ -36,7 +36,7 @@ export class InputMaker {
   next(number: number, from: Made | null): { made: Made; input: Input } {
     const dice = Dice.numbered(this.#seed, number);
     let made = from ?? dice.weighted(this.#beginnings)(dice);
-    for (let left = 1 + dice.size(MAX_CHANGES); left > 0; left--) made = made.changed(dice);
+    for (let left = dice.size(MAX_CHANGES); left > 0; left--) made = made.changed(dice);
     return { made, input: shortened(made.assembled(dice)) };
   }
 

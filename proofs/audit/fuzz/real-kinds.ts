@@ -1,4 +1,5 @@
 /** Changes of what real logs gave: nothing in them is signed again. */
+import type { VerdictName } from "@resontech/audit/verifier/judge";
 import { canonicalText, changeJson } from "./change-json.ts";
 import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { changeLines, linesOf } from "./change-lines.ts";
@@ -56,7 +57,7 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
     policy: {
       begin,
       input,
-      change: (state, dice) => ({ ...state, policy: changeAnyText(state.policy!, dice, texts) }),
+      change: (state, dice) => ({ ...state, policy: changeAnyText(state.policy ?? texts[0]!, dice, texts) }),
     },
     known: {
       begin: (dice) => ({ ...begin(dice), known: [dice.pick(known), dice.pick(known)] }),
@@ -217,6 +218,7 @@ function changeExtra(proof: Buffer, dice: Dice): Buffer {
   );
 }
 
+const VERDICTS: readonly VerdictName[] = ["SIGNATURE", "INTEGRITY", "APPEND-ONLY", "WITNESSED", "COMPLETENESS", "DISCLOSURES"];
 const TIMES = [
   "2026-01-01T00:00Z",
   "2030-12-31T23:59:59.999999999Z",
@@ -229,6 +231,8 @@ const TIMES = [
 
 function changeOptions(state: Input, dice: Dice, proofs: readonly Buffer[]): Input {
   return dice.weighted<() => Input>([
+    [1, () => ({ ...state, required: VERDICTS.filter(() => dice.chance(0.4)) })],
+    [1, () => ({ ...state, policy: null })],
     [
       3,
       () => {
