@@ -97,8 +97,8 @@ export class RecordedRun {
   }
 
   /**
-   * Where it matters that a sync call is left out: from each time to the next sync of the same file or folder, left out or not, or to the removal
-   * of the file; what a key held matters ever after.
+   * Where it matters that a sync call is left out: from each time to the next sync of the same file or folder, left out or not, or to its removal;
+   * what a key held matters ever after.
    */
   windowsWithout(leftOut: string): Window[] {
     const windows: Window[] = [];
@@ -110,8 +110,9 @@ export class RecordedRun {
         if (made !== undefined) made.until = until;
         open.delete(node);
       };
-      // Under another name than the one that it was made by: then no name is left.
-      if (call.op === "unlink" && !call.path.endsWith(".new") && !isKey(call.path)) close(disk.lookup(call.path), at + 2);
+      // A name beside the one that it is to have is not its last.
+      const isGone = (call.op === "unlink" && !call.path.endsWith(".new") && !isKey(call.path)) || call.op === "rmdir";
+      if (isGone) close(disk.lookup(call.path), at + 2);
       disk.apply(call, (node) => {
         close(node, at + 1);
         if (this.#syncCall(node, disk) !== leftOut) return true;

@@ -14,8 +14,8 @@ import { type Life, recordInit, recordLife } from "./workload.ts";
 /** Records of a ceremony until the second key has its name; of one that finds keys and policy, until it names the shard. */
 const RECORDS_TO_KEY = 15;
 const RECORDS_TO_CURRENT = 28;
-/** Each killed under load, twice while it takes up what it left, then stopped in good order. */
-const LIVES_IN_A_ROUND = 4;
+/** Each killed under load, with disclosures whose leaves are lost, twice while it takes up what it left, then stopped in good order. */
+const LIVES_IN_A_ROUND = 5;
 const ROWS_AFTER_A_CUT = 40;
 
 export function recordLog(folder: string, rows: Rows, rounds: number, random: () => number): Promise<RecordedRun> {
@@ -30,6 +30,7 @@ export function recordLog(folder: string, rows: Rows, rounds: number, random: ()
   ];
   const lives = Array.from({ length: rounds * LIVES_IN_A_ROUND }, (_, n): Life => {
     if (n % LIVES_IN_A_ROUND === LIVES_IN_A_ROUND - 1) return { rows: between(100, 500) };
+    if (n % LIVES_IN_A_ROUND === 1) return { kill: { after: 0, atWriteTo: "/disclosures/" } };
     const after = n % LIVES_IN_A_ROUND === 0 ? between(300, 1_500) : between(5, 150);
     // Half of the lives under load end with a batch that is written and not synced.
     return { kill: after > 150 && random() < 0.5 ? { after, atWriteTo: "/wal/" } : { after } };
