@@ -93,7 +93,7 @@ t.test("a shard that is prepared and turns breaks nothing; without the syncs of 
   t.same(await brokenAt(trials, run, points, null), []);
   // Shortly after the first turn, its keys are destroyed and nothing has made up for the sync.
   for (const [call, what] of [
-    ["name of current at a turn", /start refused: .*no such file/],
+    ["name of current at a turn", /start refused: .*keys\/2026/],
     ["bytes of destroyed key at a turn", /key left/],
   ] as const)
     t.match(await brokenAt(trials, run, [run.turns[0]!.until], call), [what]);
