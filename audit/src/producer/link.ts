@@ -51,6 +51,7 @@ export class Link {
   #downSinceMs = performance.now();
   #nextQuery = 1;
   #highestAck: LeafRef | undefined;
+  #highestPseq = 0;
   #onDrained: (() => void) | undefined;
   draining = false;
   lastError: string | null = null;
@@ -209,7 +210,11 @@ export class Link {
     const waiting = this.#unacknowledged.get(pseq);
     if (waiting === undefined) return;
     this.#unacknowledged.delete(pseq);
-    if (this.#highestAck === undefined || ack.index > this.#highestAck.index) this.#highestAck = ack;
+    // Events stand in the log in the order of their numbers; indices begin anew with each shard.
+    if (pseq > this.#highestPseq) {
+      this.#highestPseq = pseq;
+      this.#highestAck = ack;
+    }
     waiting.resolve(ack);
     if (this.#unacknowledged.size === 0) this.#onDrained?.();
   }

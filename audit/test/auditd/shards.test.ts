@@ -110,6 +110,26 @@ t.test("a producer whose acknowledgement was lost at the turn gets the same one 
   t.equal(knowing.draining, false, "what the shard before holds is not lost");
 });
 
+t.test("a producer that lives through turns presents what was acknowledged last, whatever its index", async (t) => {
+  const auditd = await auditdInDecember(t);
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  for (let n = 0; n < 30; n++) await gate.fact(keyList());
+  for (const year of [2027, 2028]) {
+    await auditd.stop();
+    auditd.clockMs = Date.UTC(year, 0, 1, 0, 0, 5);
+    await auditd.start();
+    await auditd.control({ verb: "clock-is-right" });
+    await connected(gate);
+    const last = await gate.fact(keyList());
+    t.ok(last.index < 30);
+    t.same(gate.highestAck, last);
+  }
+  t.equal(gate.draining, false);
+  await gate.close();
+  await auditd.stop();
+  t.notOk((await typesOf(auditd.shardDir("2028"))).includes("audit.lost"));
+});
+
 t.test("killed at any moment of the turn, it ends in one shard that follows the other", async (t) => {
   const auditd = await auditdInDecember(t);
   await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });

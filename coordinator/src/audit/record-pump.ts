@@ -37,7 +37,6 @@ export class RecordPump {
   #sent = 0;
   #underWay = 0;
   #settled: number[] = [];
-  #highestAck: LeafRef | null = null;
 
   constructor(parts: RecordPumpParts) {
     this.#parts = parts;
@@ -65,7 +64,7 @@ export class RecordPump {
       this.#sent = row.pseq;
       this.#underWay += 1;
       this.#send(producer, row).then(
-        (ack) => this.#acknowledged(row.pseq, ack),
+        () => this.#settle(row.pseq),
         (error: unknown) => this.#refused(row.pseq, error),
       );
     }
@@ -96,9 +95,8 @@ export class RecordPump {
       await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  #acknowledged(pseq: number, ack: LeafRef | null): void {
+  #settle(pseq: number): void {
     this.#underWay -= 1;
-    if (ack !== null && ack.index > (this.#highestAck?.index ?? -1)) this.#highestAck = ack;
     this.#settled.push(pseq);
     if (this.#settled.length > 1) return;
     // One commit takes what was acknowledged until it runs.
@@ -108,7 +106,8 @@ export class RecordPump {
         this.#settled = [];
         const forget = db.prepare("DELETE FROM audit_outbox WHERE pseq = ?");
         for (const each of settled) forget.run(each);
-        if (this.#highestAck !== null) this.#parts.meta.set("record-ack", JSON.stringify(this.#highestAck));
+        const highestAck = this.#producer?.highestAck;
+        if (highestAck !== undefined) this.#parts.meta.set("record-ack", JSON.stringify(highestAck));
       })
       .then(() => this.kick(), this.#parts.onError);
   }
@@ -120,7 +119,7 @@ export class RecordPump {
   #refused(pseq: number, error: unknown): void {
     if (error instanceof AuditRejected && error.settled) {
       this.#parts.onRejected(error, pseq);
-      this.#acknowledged(pseq, null);
+      this.#settle(pseq);
       return;
     }
     this.#underWay -= 1;
