@@ -128,6 +128,10 @@ globalThis.Date = class extends True {
     return code as number | null;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
   /** Waits until the process has ended of itself. */
   async ended(timeoutMs: number): Promise<number | null> {
     const child = this.#child!;

@@ -229,11 +229,14 @@ t.test("a turn that an officer asked for and that fails ends auditd, as any othe
   auditd.clockMs = JANUARY;
   await auditd.start();
   // In the way of the file that names the shard.
-  mkdirSync(join(auditd.config.auditDir, "current.new"));
+  const current = join(auditd.config.auditDir, "current");
+  renameSync(current, `${current}.kept`);
+  mkdirSync(current);
   const asked = auditd.control({ verb: "clock-is-right" }).catch(() => null);
   t.equal(await auditd.ended(10_000), 1);
   await asked;
-  rmSync(join(auditd.config.auditDir, "current.new"), { recursive: true });
+  rmSync(current, { recursive: true });
+  renameSync(`${current}.kept`, current);
   await auditd.start();
   t.equal(auditd.currentSlug, "2027", "the next start ends the turn");
 });
