@@ -1,6 +1,6 @@
 /**
  * One verdict everywhere: the shipped verifier under official Node builds of four majors and as a page in chromium says the same of the same exports,
- * honest and altered. The one difference that is allowed: a runtime without ML-DSA-44 says NOT CHECKED of what needs it. Fetches the builds once.
+ * honest and altered. Fetches the builds once.
  *
  * `npm run prove -- audit-versions [SEED]`
  */
@@ -20,13 +20,11 @@ import { seededRandom } from "./measure/seeded-random.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const CACHE = join(import.meta.dirname, "../.cache");
-/** Of Node's majors; an older one may, where its OpenSSL does. */
-const FIRST_WITH_ML_DSA = 24;
 const LARGE_LOG = 30_000;
 const WRITTEN_AT_ONCE = 1_000;
 
 type Report = Record<string, unknown> & { exitCode: number; verdicts: Record<string, { verdict: string; reason: string }> };
-type Runtime = { name: string /** Whether it must know ML-DSA-44. */; mustKnow: boolean; judge: (one: Case) => Promise<Judged> };
+type Runtime = { name: string; judge: (one: Case) => Promise<Judged> };
 type Judged = { report: Report | null; entriesPerSecond: number };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -41,7 +39,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const runtimes: Runtime[] = builds.map(({ version, path }) => byNode(version, path, join(app, "sov-verify.mjs")));
     runtimes.push({
       name: `page in chromium ${page.version}`,
-      mustKnow: true,
       judge: async (one) => (await page.judge(one)) as Judged,
     });
     // The product's own Node is what the others are compared with.
@@ -52,16 +49,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const different: string[] = [];
     for (const runtime of runtimes) {
       let same = 0;
-      let notChecked = 0;
       for (const one of cases) {
         const { report } = await runtime.judge(one);
-        const verdict = compare(report, expected.get(one)!, runtime.mustKnow);
+        const verdict = compare(report, expected.get(one)!);
         if (verdict === "same") same += 1;
-        else if (verdict === "not checked") notChecked += 1;
         else different.push(`${runtime.name}, ${one.name}: ${verdict}`);
       }
       const { entriesPerSecond } = await runtime.judge(large);
-      rows[runtime.name] = { same, not_checked: notChecked, entries_per_s: entriesPerSecond };
+      rows[runtime.name] = { same, entries_per_s: entriesPerSecond };
       progress(`${runtime.name}: ${JSON.stringify(rows[runtime.name])}`);
     }
     for (const line of different) progress(`DIFFERENT ${line}`);
@@ -81,7 +76,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 function byNode(version: string, path: string, verifier: string): Runtime {
   return {
     name: `Node ${version}`,
-    mustKnow: Number(version.split(".")[0]) >= FIRST_WITH_ML_DSA,
     judge: async ({ file, policy, known }) => {
       const from = performance.now();
       const given = [...(policy === null ? [] : ["--policy", policy]), ...(known === null ? [] : ["--known", known])];
@@ -93,21 +87,13 @@ function byNode(version: string, path: string, verifier: string): Runtime {
   };
 }
 
-/** The whole report must be the same; without ML-DSA what was judged of it may be NOT CHECKED, and nothing may be better than it was. */
-function compare(report: Report | null, expected: Report | null, mustKnow: boolean): string {
+/** The whole report must be the same. */
+function compare(report: Report | null, expected: Report | null): string {
   if (isDeepStrictEqual(report, expected)) return "same";
   if (report === null || expected === null) return "one of them says nothing";
-  const differing = Object.keys(expected.verdicts).filter(
-    (name) => !isDeepStrictEqual(report.verdicts[name], expected.verdicts[name]),
-  );
-  const isAllowed = differing.every((name) => {
-    const { verdict, reason } = report.verdicts[name]!;
-    return !mustKnow && verdict === "NOT CHECKED" && reason.includes("ML-DSA-44");
-  });
-  const rest = ({ verdicts: _verdicts, exitCode: _exitCode, ...others }: Report): object => others;
-  if (isAllowed && differing.length > 0 && isDeepStrictEqual(rest(report), rest(expected))) return "not checked";
-  return differing
-    .map((name) => `${name}: ${JSON.stringify(report.verdicts[name])} and ${JSON.stringify(expected.verdicts[name])}`)
+  return Object.keys(expected)
+    .filter((name) => !isDeepStrictEqual(report[name], expected[name]))
+    .map((name) => `${name}: ${JSON.stringify(report[name])} and ${JSON.stringify(expected[name])}`)
     .join("; ");
 }
 

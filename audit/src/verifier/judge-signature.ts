@@ -18,7 +18,7 @@ export async function judgeSignature(checkpoint: Checkpoint, policy: Policy, pla
   }
   if (unknown.length > 0)
     return notChecked(
-      `${keys.length - unknown.length} of ${keys.length} keys signed; ${unknown.join(", ")} is of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)`,
+      `${keys.length - unknown.length} of ${keys.length} keys signed; ${unknown.join(", ")} is of a kind that this runtime does not know`,
     );
   return pass(`signed by ${keys.map(({ keyId }) => keyId).join(", ")}, as the policy lists`);
 }

@@ -13,8 +13,7 @@ const KEPT_EVERY_MS = 60 * 60_000;
 /** That a report lists. */
 const MAX_LAPSES = 5_000;
 
-export const UNKNOWN_KIND =
-  "the quorum needs cosignatures of a kind that this runtime does not know (ML-DSA-44: Node 24 or later)";
+export const UNKNOWN_KIND = "the quorum needs cosignatures of a kind that this runtime does not know";
 
 export type Witnessing = { size: number /** When the quorum was complete, seconds. */; timeS: number; names: string[] };
 /** Entries `from` to `to - 1`, written between these times of auditd, for longer than is allowed without a quorum of witnesses. */

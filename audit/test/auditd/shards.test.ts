@@ -7,6 +7,7 @@ import { shardFiles } from "../../src/auditd/shard-files.ts";
 import { signCheckpoint } from "../../src/log/checkpoint.ts";
 import { Frontier } from "../../src/log/merkle.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
+import { until } from "../audit-out/helper.ts";
 import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
@@ -160,8 +161,13 @@ t.test("killed at any moment of the turn, it ends in one shard that follows the 
   t.same(keysOf(auditd), ["2027.ed25519.pem", "2027.ml-dsa-44.pem"]);
 });
 
+/** Both shards have both of their keys, under their names. */
+const untilPrepared = (auditd: AuditdFixture): Promise<void> =>
+  until(() => keysOf(auditd).filter((name) => name.endsWith(".pem")).length === 4);
+
 t.test("keys of the shard before that a power cut left at the turn are destroyed by the next start", async (t) => {
   const auditd = await auditdInDecember(t);
+  await untilPrepared(auditd);
   const left = keysOf(auditd).filter((name) => name.startsWith("2026"));
   const putBack = keptFiles(auditd.config.keysDir);
   await auditd.stop();
@@ -176,6 +182,7 @@ t.test("keys of the shard before that a power cut left at the turn are destroyed
 
 t.test("a shard whose first checkpoint a power cut took back goes on with the leaves that it covered", async (t) => {
   const auditd = await auditdInDecember(t);
+  await untilPrepared(auditd);
   const putBack = keptFiles(auditd.config.keysDir);
   await auditd.stop();
   auditd.clockMs = JANUARY;
