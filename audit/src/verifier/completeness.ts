@@ -1,7 +1,9 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
 import { type Detail, integerIn, originIn } from "./detail.ts";
+import { Horizon } from "./horizon.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
+import { MultipartUploads } from "./multipart-uploads.ts";
 import { Operations } from "./operations.ts";
 import type { Platform } from "./platform.ts";
 import { Sequences } from "./sequences.ts";
@@ -24,6 +26,8 @@ export class Completeness {
   readonly #sequences: Sequences;
   readonly #operations = new Operations();
   readonly #urls = new IssuedUrls();
+  readonly #horizon = new Horizon();
+  readonly #uploads = new MultipartUploads(this.#horizon);
   readonly #faults: Verdict[] = [];
   #recovered: Recovered | null = null;
   #hasStarted = false;
@@ -51,6 +55,9 @@ export class Completeness {
     if (operationFault !== null) this.#fault(index, operationFault);
     const urlFault = this.#urls.fault(leaf, index);
     if (urlFault !== null) this.#fault(index, urlFault);
+    if (this.#horizon.note(leaf, index)) this.#uploads.forget();
+    const uploadFault = this.#uploads.fault(leaf);
+    if (uploadFault !== null) this.#fault(index, uploadFault);
     if (type === "audit.lost" && !this.#isRecovered(integerIn(detail, "index")))
       this.#fault(
         index,
@@ -109,8 +116,9 @@ export class Completeness {
   }
 
   #pairedText(): string {
-    const { paired } = this.#urls;
-    return paired === 0 ? "" : `; ${paired} uses of URLs, each issued on record`;
+    const uses = this.#urls.paired === 0 ? "" : `; ${this.#urls.paired} uses of URLs, each issued on record`;
+    const uploads = this.#uploads.paired === 0 ? "" : `; ${this.#uploads.paired} uploads, each on record at both ends`;
+    return uses + uploads;
   }
 
   #recoveredText(): string {

@@ -10,11 +10,15 @@ const MAX_LIFE_MS = 86_400_000;
 const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
 /** More than any appliance has alive at once; beyond it nothing is remembered or judged any more. */
 const MAX_ALIVE = 400_000;
+/** Writes through URLs that have no outcome yet. */
+const MAX_WRITES = 20_000;
 const SWEEP_EVERY = 10_000;
 
 export class IssuedUrls {
   /** SHA-256 of a URL's signature → when it expires. */
   readonly #alive = new Map<string, number>();
+  /** Operation at the door → whether the URL that it used was issued. */
+  readonly #writes = new Map<string, boolean>();
   #judgesFromMs = Number.NEGATIVE_INFINITY;
   #noted = 0;
   /** Uses that were paired with their issue. */
@@ -25,9 +29,10 @@ export class IssuedUrls {
     return this.#alive.size;
   }
 
-  fault({ type, prod, actor, t_log, detail = {} }: Leaf, index: number): string | null {
+  fault({ type, prod, op, phase, actor, t_log, detail = {} }: Leaf, index: number): string | null {
     const nowMs = Date.parse(t_log);
     if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
+    if (type === "data.object.write" && phase !== "requested") return this.#written(op, phase, nowMs);
     const url = nameIn(detail, "url_sha256");
     if (url === null) return null;
     if (type === "data.stage" && prod.startsWith("coordinator")) {
@@ -40,11 +45,22 @@ export class IssuedUrls {
       }
       return null;
     }
-    // Whoever names the coordinator's key without its secret is refused by the store, and the entry says so.
-    const status = integerIn(detail, "status");
-    const isUse = type === "data.object.read" && actor.sub === "coordinator" && status !== null && status < 400;
-    if (!isUse) return null;
-    if (this.#alive.has(url)) this.paired += 1;
+    if (actor.sub !== "coordinator") return null;
+    // Whoever names the coordinator's key without its secret is refused by the store, and the entry, or the outcome, says so.
+    const isAnswered = (integerIn(detail, "status") ?? 400) < 400;
+    if (type === "data.object.read" && isAnswered) return this.#used(this.#alive.has(url), nowMs);
+    if (type === "data.object.write" && this.#writes.size < MAX_WRITES) this.#writes.set(op, this.#alive.has(url));
+    return null;
+  }
+
+  #written(op: string, phase: string, nowMs: number): string | null {
+    const isIssued = this.#writes.get(op);
+    this.#writes.delete(op);
+    return isIssued === undefined || phase !== "completed" ? null : this.#used(isIssued, nowMs);
+  }
+
+  #used(isIssued: boolean, nowMs: number): string | null {
+    if (isIssued) this.paired += 1;
     else if (nowMs >= this.#judgesFromMs)
       return "CROSS-CHECK: the S3 door saw a URL used that the coordinator is not on record to have issued";
     return null;

@@ -28,6 +28,8 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const REGION = "garage";
 /** A producer that only asks how long the log is. */
 const READER = "reader";
+/** Those of the coordinator, for tests that say what it says. */
+const COORDINATOR = ["coordinator-gate", "coordinator-record"];
 /** How long no leaf must come: a record that closes an operation may be sent after its answer. */
 const QUIET_MS = 400;
 
@@ -61,7 +63,7 @@ export class RunningFront implements AsyncDisposable {
     this.#binary = binary;
     for (const name of ["objects", "versions", "iam", "run"]) mkdirSync(join(dir, name), { mode: 0o750 });
     this.auditd = new AuditdFixture(join(dir, "audit"), {
-      producers: ["s3-front", READER].map((name) => ({
+      producers: ["s3-front", ...COORDINATOR, READER].map((name) => ({
         name,
         family: name,
         socket: join(dir, "audit", "run", `${name}.sock`),
