@@ -1,11 +1,11 @@
 /** The judging code without its command line, for who runs it many times. */
 export { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
-export { PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
+export { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 export { parseKnown } from "./known.ts";
 export { Refused } from "./note.ts";
 export { renderProof, renderText } from "./output.ts";
 export { nodePlatform } from "./platform-node.ts";
 export { parseNonce, parseSample } from "./sample.ts";
-export { parseDowntime } from "./timeline.ts";
+export { MAX_DOWNTIME_BYTES, parseDowntime } from "./timeline.ts";
 export { exitCode, type VerdictName } from "./verdicts.ts";
 export { type Report, verify } from "./verify.ts";

@@ -3,6 +3,8 @@ import {
   erasureElsewhere,
   type ErasureElsewhere,
   exitCode,
+  MAX_DOWNTIME_BYTES,
+  MAX_PROOF_BYTES,
   nodePlatform,
   parseDowntime,
   parseKnown,
@@ -49,9 +51,11 @@ async function judgedAnyhow({
   isPiped,
 }: Input): Promise<Judged> {
   if (!isPiped && file.subarray(0, PROOF_HEADER.length).toString("latin1") === PROOF_HEADER) {
+    if (file.length > MAX_PROOF_BYTES) return REFUSED;
     const report = await verifyProof(file, policy, nodePlatform);
     return { code: exitCode(report.verdicts, report.refused !== null, required), report, text: renderProof(report) };
   }
+  if (downtime !== null && downtime.length > MAX_DOWNTIME_BYTES) return REFUSED;
   const heads = known.flatMap((one) => parseKnown(one));
   const elsewhere: ErasureElsewhere[] = [];
   for (const proof of erasures) {
