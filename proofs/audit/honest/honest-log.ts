@@ -258,7 +258,8 @@ export class HonestLog {
     for (let n = 0; n < KEPT_VALUES; n++) {
       const commit = committer();
       const src = { addr: commit("src.addr", `198.51.100.${n}`) };
-      await this.#gate.fact({ ...this.#fact(), actor: { ...actor, sub: "usr-2" }, src }, commit.disclosures);
+      const other = { actor: { ...actor, sub: "usr-2" }, object: { ...user, id: "usr-2" } } as const;
+      await this.#gate.fact({ ...this.#fact(), ...other, src }, commit.disclosures);
     }
     for (let tries = 0; (await vault.status())?.connected !== true; tries++) {
       if (tries > VAULT_TRIES) throw new Error("the vault has no connection to auditd");
