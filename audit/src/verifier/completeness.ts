@@ -1,10 +1,13 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
+import { CoordinatorClock } from "./coordinator-clock.ts";
 import { type Detail, integerIn, originIn } from "./detail.ts";
 import { Horizon } from "./horizon.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
+import { MembersWords } from "./members-words.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
 import { Operations } from "./operations.ts";
+import { Placements } from "./placements.ts";
 import type { Platform } from "./platform.ts";
 import { Sequences } from "./sequences.ts";
 import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
@@ -27,7 +30,10 @@ export class Completeness {
   readonly #operations = new Operations();
   readonly #urls = new IssuedUrls();
   readonly #horizon = new Horizon();
+  readonly #clock = new CoordinatorClock();
   readonly #uploads = new MultipartUploads(this.#horizon);
+  readonly #placements: Placements;
+  readonly #words = new MembersWords(this.#horizon, this.#clock);
   readonly #faults: Verdict[] = [];
   #recovered: Recovered | null = null;
   #hasStarted = false;
@@ -38,6 +44,7 @@ export class Completeness {
 
   constructor({ sha256 }: Pick<Platform, "sha256">) {
     this.#sequences = new Sequences(sha256);
+    this.#placements = new Placements(this.#horizon, this.#clock, { sha256 });
   }
 
   note(leaf: Leaf, index: number): void {
@@ -55,9 +62,7 @@ export class Completeness {
     if (operationFault !== null) this.#fault(index, operationFault);
     const urlFault = this.#urls.fault(leaf, index);
     if (urlFault !== null) this.#fault(index, urlFault);
-    if (this.#horizon.note(leaf, index)) this.#uploads.forget();
-    const uploadFault = this.#uploads.fault(leaf);
-    if (uploadFault !== null) this.#fault(index, uploadFault);
+    this.#crossCheck(leaf, index);
     if (type === "audit.lost" && !this.#isRecovered(integerIn(detail, "index")))
       this.#fault(
         index,
@@ -71,6 +76,16 @@ export class Completeness {
     this.#lastType = type;
     this.#lastMs = Date.parse(leaf.t_log);
     this.#count = index + 1;
+  }
+
+  #crossCheck(leaf: Leaf, index: number): void {
+    this.#clock.note(leaf);
+    if (this.#horizon.note(leaf, index)) for (const one of [this.#uploads, this.#placements, this.#words]) one.forget();
+    const uploadFault = this.#uploads.fault(leaf);
+    if (uploadFault !== null) this.#fault(index, uploadFault);
+    const isEarly = leaf.type === "job.member" && leaf.detail?.["from"] === null && this.#placements.isEarly(leaf);
+    for (const fault of this.#placements.faults(leaf, index)) this.#fault(fault.index, fault.reason);
+    for (const fault of this.#words.faults(leaf, index, isEarly)) this.#fault(fault.index, fault.reason);
   }
 
   /** @param downtime null: none was announced, and stretches are told and not judged */
@@ -118,7 +133,11 @@ export class Completeness {
   #pairedText(): string {
     const uses = this.#urls.paired === 0 ? "" : `; ${this.#urls.paired} uses of URLs, each issued on record`;
     const uploads = this.#uploads.paired === 0 ? "" : `; ${this.#uploads.paired} uploads, each on record at both ends`;
-    return uses + uploads;
+    const { paired, waiting } = this.#words;
+    const words = `; ${paired} starts and ends of members, each told by its node's agent${waiting === 0 ? "" : `, ${waiting} not yet`}`;
+    const isOver = [this.#uploads, this.#placements, this.#words].some((one) => one.isOver);
+    const overText = isOver ? "; more was under way at once than is compared: not every CROSS-CHECK was made" : "";
+    return uses + uploads + (paired + waiting === 0 ? "" : words) + overText;
   }
 
   #recoveredText(): string {

@@ -27,7 +27,8 @@ export class MultipartUploads {
   readonly #atDoor = new Map<string, AtDoor>();
   readonly #asked = new Map<string, string>();
   #hasDoor = false;
-  #isOver = false;
+  /** There was too much at once: nothing is judged any more. */
+  isOver = false;
   /** Uploads that both speak of. */
   paired = 0;
 
@@ -44,7 +45,7 @@ export class MultipartUploads {
     const { type, prod, object } = leaf;
     // Without a door of ours nobody but the store itself sees what passes.
     if (type === "audit.producer.start" && object.id === S3_DOOR) this.#hasDoor = true;
-    if (this.#isOver) return null;
+    if (this.isOver) return null;
     if (prod === S3_DOOR) return type === "data.object.multipart" ? this.#atTheDoor(leaf) : null;
     return prod.startsWith(`${COORDINATOR}-`) ? this.#byCoordinator(leaf) : null;
   }
@@ -108,7 +109,7 @@ export class MultipartUploads {
   #bound(): void {
     const { size } = this.#announced;
     if (Math.max(size, this.#passed.size, this.#atDoor.size, this.#asked.size) <= MAX_UNDER_WAY) return;
-    this.#isOver = true;
+    this.isOver = true;
     this.forget();
   }
 }

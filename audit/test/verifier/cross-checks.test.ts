@@ -1,6 +1,7 @@
 /** What two producers say of one thing, each for itself: honest logs whatever befell them, and what only one of them says. */
 import { createHash } from "node:crypto";
 import type { Actor } from "@resontech/contracts/audit-event";
+import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import t from "tap";
 import type { Verdict } from "../../src/verifier/verdicts.ts";
 import { MadeLog } from "./made-log.ts";
@@ -230,4 +231,359 @@ t.test("uploads", async (t) => {
   t.match(await completeness(written), { verdict: "PASS" }, "a URL to write that the store refused");
   const index = write("completed");
   t.match(await completeness(written), { verdict: "FAIL", index, reason: /^CROSS-CHECK/ }, "nobody issues URLs to write objects");
+});
+
+/** What coordinator and agents say of members, in a made log. */
+class Site {
+  readonly log: MadeLog;
+
+  constructor(open: Record<string, unknown> = {}, nodes = ["n1", "n2"]) {
+    this.log = begun(open);
+    coordinatorStarts(this.log);
+    for (const node of nodes) this.log.start(`node-${node}`);
+  }
+
+  member(
+    member: string,
+    from: MemberState | null,
+    to: MemberState,
+    { node = "n1", role = "server", attempt = "job-1-a1" } = {},
+  ): number {
+    const detail = { job: "job-1", attempt, role, node, from, to, generation: 1, counter: 1 };
+    return this.log.say(
+      { type: "job.member", actor: COORDINATOR, object: { kind: "member", id: member }, detail },
+      "coordinator-record",
+    );
+  }
+
+  job(type: "job.finished" | "job.failed" | "job.queued", attempt = "job-1-a1"): number {
+    const to = { "job.finished": "SUCCEEDED", "job.failed": "FAILED", "job.queued": "QUEUED" }[type] as JobState;
+    const detail = { from: "FINALIZING" as JobState, to, attempt, attempt_no: 1 };
+    return this.log.say({ type, actor: COORDINATOR, object: { kind: "job", id: "job-1" }, detail }, "coordinator-record");
+  }
+
+  agent(
+    word: "image" | "staged" | "started" | "ended" | "released",
+    member: string,
+    { node = "n1", attempt = "job-1-a1", job = "job-1", isClean = true } = {},
+  ): number {
+    const more = {
+      image: { pulled: true },
+      staged: { bytes: 1, inputs: 1 },
+      started: { container: "c1" },
+      ended: { exit_code: 0, out_of_memory: false },
+      released: { processes_gone: isClean, disk_gone: isClean, devices_at_baseline: isClean },
+    }[word];
+    const detail = { job, attempt, generation: 1, counter: 1, ...more };
+    return this.log.say(
+      { type: `job.node.${word}`, actor: { sub: node, kind: "node" }, object: { kind: "member", id: member }, detail },
+      `node-${node}`,
+    );
+  }
+
+  /** A member's whole life, by both. */
+  life(member: string, of: { node?: string; attempt?: string; role?: string } = {}): void {
+    this.member(member, null, "LEASED", of);
+    this.member(member, "LEASED", "STARTING", of);
+    for (const word of ["image", "staged", "started"] as const) this.agent(word, member, of);
+    this.member(member, "STARTING", "RUNNING", of);
+    this.agent("ended", member, of);
+    this.member(member, "RUNNING", "DRAINING", of);
+    this.member(member, "DRAINING", "RELEASING", of);
+    if (of.role !== "client") this.job("job.finished", of.attempt);
+    this.agent("released", member, of);
+    this.member(member, "RELEASING", "RELEASED", of);
+  }
+
+  /** The coordinator's own life goes on: so many minutes, a record each two. */
+  runs(minutes: number): void {
+    for (let at = 0; at < minutes; at += 2) {
+      this.log.nowMs += 120_000;
+      this.log.say(
+        {
+          ...({ type: "iam.node.register", actor: { sub: "n9", kind: "node" }, object: { kind: "node", id: "n9" } } as const),
+          detail: { generation: 1, counter: 1, workers: 1 },
+        },
+        "coordinator-record",
+      );
+    }
+  }
+
+  lost(node: string): void {
+    this.log.say(
+      {
+        ...({ type: "iam.node.lost", actor: COORDINATOR, object: { kind: "node", id: node } } as const),
+        detail: { generation: 1, counter: 2 },
+      },
+      "coordinator-record",
+    );
+  }
+
+  refused(node: string): void {
+    this.log.own({
+      ...({ type: "audit.rejected", object: { kind: "producer", id: `node-${node}` } } as const),
+      detail: { type: null, sha256: "b".repeat(64), bytes: 9, reason: "certificate", boot: null, pseq: null, taken: false },
+    });
+  }
+}
+
+t.test("coordinator and agents: honest logs are complete, whatever befell them", async (t) => {
+  const honest: Record<string, (site: Site) => void> = {
+    "members on two nodes": (site) => {
+      site.life("m1");
+      site.life("m2", { node: "n2", role: "client" });
+      site.life("m3", { attempt: "job-1-a2" });
+    },
+    "each word of one long before the other's": (site) => {
+      for (const word of ["image", "staged", "started", "ended", "released"] as const) site.agent(word, "m1");
+      site.member("m1", null, "LEASED");
+      site.runs(40);
+      site.member("m1", "LEASED", "STARTING");
+      site.member("m1", "STARTING", "RUNNING");
+      site.job("job.finished");
+      site.member("m1", "RUNNING", "RELEASED");
+      site.member("m2", null, "LEASED");
+      site.member("m2", "STARTING", "RUNNING");
+      site.runs(60);
+      site.job("job.finished");
+      site.member("m2", "RUNNING", "RELEASED");
+      for (const word of ["started", "ended", "released"] as const) site.agent(word, "m2");
+      site.life("m3");
+    },
+    "an agent that says everything twice": (site) => {
+      site.life("m1");
+      for (const word of ["started", "ended", "released"] as const) site.agent(word, "m1");
+    },
+    "members that end before they start, or were never told of": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "LEASED", "RELEASED");
+      site.member("m2", null, "LEASED");
+      site.member("m2", "LEASED", "STARTING");
+      site.agent("image", "m2");
+      site.agent("released", "m2");
+      site.member("m2", "STARTING", "RELEASED");
+      site.job("job.failed");
+      site.life("m3");
+    },
+    "a member that is not let go of": (site) => {
+      site.member("m1", null, "LEASED");
+      site.agent("started", "m1");
+      site.member("m1", "STARTING", "RUNNING");
+      site.agent("released", "m1", { isClean: false });
+      site.member("m1", "RUNNING", "QUARANTINED");
+      site.member("m2", null, "LEASED");
+      site.agent("released", "m2", { isClean: false });
+      site.agent("released", "m2");
+      site.member("m2", "FENCED", "RELEASED");
+      site.life("m3");
+    },
+    "a node that is lost with what it had to say": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.lost("n1");
+      site.member("m1", "RUNNING", "LOST");
+      for (let n = 0; n < 4; n++) {
+        site.life(`x${n}`, { node: "n2", attempt: `job-2-a${n}` });
+        site.runs(60);
+      }
+    },
+    "a node that was away for a day and tells it then": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.runs(90);
+      site.member("m2", null, "LEASED");
+      site.member("m2", "STARTING", "RUNNING");
+      for (const member of ["m1", "m2"]) for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
+      site.member("m1", "RUNNING", "RELEASED");
+    },
+    "a node whose journal was lost": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.job("job.finished");
+      site.log.start("node-n1");
+      site.agent("released", "m1");
+      site.life("m2", { attempt: "job-1-a2" });
+    },
+    "a node whose words auditd refuses, and later takes": (site) => {
+      site.agent("image", "m0");
+      site.member("m0", null, "LEASED");
+      site.refused("n1");
+      for (let n = 1; n < 4; n++) {
+        site.member(`m${n}`, null, "LEASED", { attempt: `a${n}` });
+        site.member(`m${n}`, "STARTING", "RUNNING", { attempt: `a${n}` });
+        site.runs(60);
+      }
+      for (let n = 1; n < 4; n++)
+        for (const word of ["started", "released"] as const) site.agent(word, `m${n}`, { attempt: `a${n}` });
+    },
+    "a coordinator that is killed, or away for days": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.log.nowMs += 3 * DAY;
+      site.log.start("coordinator-gate");
+      coordinatorStarts(site.log);
+      site.member("m2", null, "LEASED");
+      site.member("m2", "STARTING", "RUNNING");
+      for (const member of ["m1", "m2"]) for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
+    },
+    "a database that is put back: what it had said comes twice, and what it had not said never": (site) => {
+      site.life("m1");
+      site.agent("started", "never-said");
+      site.log.start("coordinator-gate");
+      coordinatorStarts(site.log, 2);
+      site.log.start("coordinator-record");
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.runs(40);
+      site.life("m2", { attempt: "job-1-a2" });
+    },
+    "what is under way at the end": (site) => {
+      site.member("m1", null, "LEASED");
+      site.member("m1", "STARTING", "RUNNING");
+      site.job("job.finished");
+      site.agent("started", "m9", { attempt: "job-9-a1" });
+    },
+  };
+  for (const [what, happens] of Object.entries(honest)) {
+    const site = new Site();
+    happens(site);
+    t.match(await completeness(site.log), { verdict: "PASS" }, what);
+    const second = new Site(SECOND_SHARD);
+    happens(second);
+    t.match(await completeness(second.log), { verdict: "PASS" }, `${what}, in a second shard`);
+    const later = new Site(SECOND_SHARD);
+    later.log.nowMs += DAY + 60_000;
+    happens(later);
+    t.match(await completeness(later.log), { verdict: "PASS" }, `${what}, later in a second shard`);
+  }
+  const counted = new Site();
+  counted.life("m1");
+  counted.member("m2", null, "LEASED");
+  counted.member("m2", "STARTING", "RUNNING");
+  t.match(await completeness(counted.log), {
+    reason: /; 3 starts and ends of members, each told by its node's agent, 1 not yet/,
+  });
+
+  const second = new Site(SECOND_SHARD);
+  second.log.nowMs += 30 * DAY;
+  for (const word of ["image", "staged", "ended", "released"] as const) second.agent(word, "of-2025");
+  second.member("of-2025", "RUNNING", "RELEASED");
+  second.member("also-of-2025", "STARTING", "RUNNING");
+  second.job("job.finished", "job-0-a1");
+  second.runs(60);
+  second.life("m1");
+  t.match(await completeness(second.log), { verdict: "PASS" }, "members of the shard before");
+});
+
+t.test("coordinator and agents: what only one of them says is named", async (t) => {
+  const lies: Record<string, [(site: Site) => number, RegExp]> = {
+    "an agent runs what was never placed": [
+      (site) => {
+        const index = site.agent("started", "m1");
+        site.runs(40);
+        return index;
+      },
+      /agent of n1 speaks of a member that the coordinator is not on record to have placed there/,
+    ],
+    "an agent runs another's member": [
+      (site) => {
+        site.member("m1", null, "LEASED", { node: "n2" });
+        const index = site.agent("started", "m1");
+        site.runs(40);
+        return index;
+      },
+      /agent of n1 speaks/,
+    ],
+    "an agent runs it for another attempt": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        const index = site.agent("started", "m1", { attempt: "job-1-a9" });
+        site.runs(40);
+        return index;
+      },
+      /agent of n1 speaks/,
+    ],
+    "a start that the agent never told, though it told how it let go": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        const index = site.member("m1", "STARTING", "RUNNING");
+        site.agent("released", "m1");
+        return index;
+      },
+      /that m1 was started, and the agent of n1 is not/,
+    ],
+    "the same, told later": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        site.agent("released", "m1");
+        return site.member("m1", "STARTING", "RUNNING");
+      },
+      /that m1 was started/,
+    ],
+    "an attempt that succeeded, and nobody ran": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        const index = site.member("m1", "STARTING", "RUNNING");
+        site.job("job.finished");
+        site.member("m1", "RUNNING", "RELEASED");
+        site.life("m2", { attempt: "job-1-a2" });
+        return index;
+      },
+      /that m1 was started/,
+    ],
+    "an attempt that succeeded, and whose server did not end": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        site.agent("started", "m1");
+        site.member("m1", "STARTING", "RUNNING");
+        const index = site.job("job.finished");
+        site.life("m2", { attempt: "job-1-a2" });
+        return index;
+      },
+      /that m1 was ended/,
+    ],
+    "a worker that is free again, and that nobody looked at": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        const index = site.member("m1", "STARTING", "RELEASED");
+        site.life("m2", { attempt: "job-1-a2" });
+        return index;
+      },
+      /that m1 was released/,
+    ],
+    "one that its agent did not find clean": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        site.agent("started", "m1");
+        site.agent("released", "m1", { isClean: false });
+        const index = site.member("m1", "STARTING", "RELEASED");
+        site.life("m2", { attempt: "job-1-a2" });
+        return index;
+      },
+      /that m1 was released/,
+    ],
+    "an agent that is kept back, while the coordinator tells of it for hours": [
+      (site) => {
+        site.member("m1", null, "LEASED");
+        const index = site.member("m1", "STARTING", "RUNNING");
+        for (let n = 2; n < 5; n++) {
+          site.runs(62);
+          site.member(`m${n}`, null, "LEASED", { attempt: `a${n}` });
+          site.member(`m${n}`, "STARTING", "RUNNING", { attempt: `a${n}` });
+        }
+        return index;
+      },
+      /coordinator tells for hours of n1, whose agent says nothing/,
+    ],
+  };
+  for (const [what, [lie, reason]] of Object.entries(lies)) {
+    const site = new Site();
+    site.life("m0", { attempt: "job-0-a1" });
+    const index = lie(site);
+    t.match(await completeness(site.log), { verdict: "FAIL", index, reason }, what);
+    const later = new Site(SECOND_SHARD);
+    later.log.nowMs += DAY + 60_000;
+    const laterIndex = lie(later);
+    t.match(await completeness(later.log), { verdict: "FAIL", index: laterIndex, reason }, `${what}, in a second shard`);
+  }
 });

@@ -1,8 +1,15 @@
 import t from "tap";
 import { IssuedUrls } from "../../src/verifier/issued-urls.ts";
+import { CoordinatorClock } from "../../src/verifier/coordinator-clock.ts";
+import { DigestSet } from "../../src/verifier/digest-set.ts";
+import { Horizon } from "../../src/verifier/horizon.ts";
 import type { Leaf } from "../../src/verifier/leaf.ts";
+import { MembersWords } from "../../src/verifier/members-words.ts";
+import { MultipartUploads } from "../../src/verifier/multipart-uploads.ts";
 import { Operations } from "../../src/verifier/operations.ts";
+import { Placements } from "../../src/verifier/placements.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { SCHEMA_SHA256 } from "../../src/verifier/catalogue.ts";
 import { Sequences } from "../../src/verifier/sequences.ts";
 import { isAnnounced, parseDowntime } from "../../src/verifier/timeline.ts";
 
@@ -63,4 +70,69 @@ t.test("silences and announced times are compared in the time that both are read
   for (let at = 0; at < 1_000; at++) if (isAnnounced(stretch, downtime)) t.fail();
   const tookMs = process.cpuUsage(before).user / 1_000;
   t.ok(tookMs < 2_000, `${Math.round(tookMs)} ms of CPU`);
+});
+
+t.test("a set of digests knows those that were added, and no others", async (t) => {
+  const set = new DigestSet();
+  const digest = (at: number) => nodePlatform.sha256(Buffer.from(String(at)));
+  const zero = new Uint8Array(32);
+  t.equal(set.has(zero), false);
+  set.add(zero);
+  for (let at = 0; at < 100_000; at++) set.add(digest(at));
+  for (let at = 0; at < 100_000; at += 7) set.add(digest(at));
+  t.equal(set.size, 100_001);
+  t.equal(set.has(zero), true);
+  for (let at = 0; at < 100_000; at++) if (!set.has(digest(at))) t.fail(`${at}`);
+  for (let at = 100_000; at < 200_000; at++) if (set.has(digest(at))) t.fail(`${at}`);
+});
+
+t.test("a log that has uploads, members or nodes without end under way is compared no further, in time", async (t) => {
+  const startedMs = performance.now();
+  const horizon = new Horizon();
+  const clock = new CoordinatorClock();
+  const uploads = new MultipartUploads(horizon);
+  const opened = (at: number) =>
+    uploads.fault(said({ prod: "coordinator-gate", type: "model.output.open", detail: { upload_sha256: `u-${at}` } }));
+  for (let at = 0; at < 20_000; at++) opened(at);
+  t.equal(uploads.isOver, false);
+  opened(20_000);
+  t.equal(uploads.isOver, true);
+
+  const moved = (at: number, from: string | null, to: string, node: string) =>
+    said({
+      ...{ prod: "coordinator-record", type: "job.member", phase: "fact", schema_sha256: SCHEMA_SHA256 },
+      object: { kind: "member", id: `m-${at}` },
+      detail: { job: "j", attempt: `a-${at}`, role: "server", node, from, to },
+    });
+  const placed = (words: MembersWords, at: number, node: string) => words.faults(moved(at, null, "LEASED", node), at, false);
+  const refused = said({
+    ...{ prod: "auditd", type: "audit.rejected", phase: "fact", object: { kind: "producer", id: "node-n" } },
+    detail: { taken: true },
+  });
+  const members = new MembersWords(horizon, clock);
+  for (let at = 0; at < 20_000; at++) {
+    placed(members, at, at % 2 === 0 ? "n" : "other");
+    if (at % 2 === 1) members.faults(moved(at, "STARTING", "RUNNING", "other"), at, false);
+    members.faults(refused, at, false);
+  }
+  t.ok(members.waiting <= 32, "of one node");
+  const words = new MembersWords(horizon, clock);
+  for (let at = 0; at <= 20_000; at++) placed(words, at, "n");
+  t.equal(words.isOver, true);
+  const nodes = new MembersWords(horizon, clock);
+  for (let at = 0; at <= 10_000; at++) placed(nodes, at, `n-${at}`);
+  t.equal(nodes.isOver, true);
+
+  const placements = new Placements(horizon, clock, nodePlatform);
+  const spoken = (at: number) =>
+    placements.faults(
+      said({
+        ...{ prod: "node-n", type: "job.node.started", phase: "fact", schema_sha256: SCHEMA_SHA256 },
+        object: { kind: "member", id: `m-${at}` },
+      }),
+      at,
+    );
+  for (let at = 0; at < 10_000; at++) if (spoken(at).length > 0) t.fail(`${at}`);
+  t.match(spoken(10_000), [{ index: 0, reason: /speaks of a member/ }]);
+  t.ok(performance.now() - startedMs < 30_000, `${Math.round(performance.now() - startedMs)} ms`);
 });
