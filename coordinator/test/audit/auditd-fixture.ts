@@ -14,12 +14,16 @@ export type AuditdFixture = AsyncDisposable & {
   recordSocket: string;
   /** Of the shard that it writes. */
   logDir: string;
+  policyFile: string;
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 };
 
-/** The real auditd as its own process, with the coordinator's two sockets under `dir` (which must be short: 107 bytes a socket). */
-export async function startAuditd(dir: string): Promise<AuditdFixture> {
+/**
+ * The real auditd as its own process, with the coordinator's two sockets under `dir` (which must be short: 107 bytes a socket).
+ * @param rootCertFile of the appliance, for whoever relays what nodes sign
+ */
+export async function startAuditd(dir: string, rootCertFile: string | null = null): Promise<AuditdFixture> {
   mkdirSync(join(dir, "s"), { recursive: true, mode: 0o750 });
   mkdirSync(join(dir, "keys"), { recursive: true, mode: 0o700 });
   const gateSocket = join(dir, "s", "gate");
@@ -35,6 +39,7 @@ export async function startAuditd(dir: string): Promise<AuditdFixture> {
       { name: "coordinator-record", family: "coordinator", socket: recordSocket, gid: null },
     ],
     controlSocket: null,
+    ...(rootCertFile === null ? {} : { nodeRelay: { producer: "coordinator-gate", rootCertFile } }),
     clockSyncedFile: null,
     learnMs: 0,
     unwitnessed: "mark",
@@ -53,6 +58,7 @@ export async function startAuditd(dir: string): Promise<AuditdFixture> {
     gateSocket,
     recordSocket,
     logDir: join(config.auditDir, config.inception.slice(0, 4)),
+    policyFile: config.policyFile,
     async start() {
       child = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "ignore", "inherit"] });
       const exited = once(child, "exit");

@@ -55,7 +55,7 @@ export class CoreFixture {
     const ca = await makeTestCa(join(dir, "ca"));
     const [nats, auditd, s3] = await Promise.all([
       startNats(join(dir, "nats"), ca),
-      startAuditd(join(dir, "audit")),
+      startAuditd(join(dir, "audit"), ca.rootCertFile),
       startS3Engine(join(dir, "s3")),
     ]);
     const fixture = new CoreFixture(dir, ca, nats, auditd, s3);

@@ -82,6 +82,11 @@ export class ScriptedAgent {
     return rest as T;
   }
 
+  /** PEM: its certificate with the intermediate, and its key. */
+  get identity(): { certChain: string; keyPem: string } {
+    return this.#identity;
+  }
+
   get certificateSha256(): string {
     return new X509Certificate(this.#identity.certChain).fingerprint256.replaceAll(":", "").toLowerCase();
   }
