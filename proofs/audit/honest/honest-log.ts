@@ -216,6 +216,8 @@ export class HonestLog {
       await this.#auditd.stop("SIGTERM");
       await this.#offFor("STOPPED", timeMs - this.#latestMs);
       await this.write(3);
+      // What was late to be acknowledged on a busy machine would stay open over the weeks that pass here.
+      await this.#closeOpenOnes();
     }
     const closed = this.slug;
     await this.#auditd.control({ verb: "clock-is-right" });
