@@ -100,16 +100,12 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
   t.equal(run(damaged, "--policy", auditd.config.policyFile).status, 64, "a longer export is refused");
 });
 
-t.test("the host's Node judges the same, but for a kind of signature that it may not know", async (t) => {
+t.test("the host's Node judges the same", async (t) => {
   const verifier = builtVerifier(t);
   const { auditd, file } = await exportedLog(t, 20);
   const args = [verifier, file, "--policy", auditd.config.policyFile, "--json"];
   const { verdicts } = JSON.parse(spawnSync(HOST_NODE, args, { encoding: "utf8" }).stdout);
-  const knowsMlDsa = spawnSync(HOST_NODE, ["-e", "crypto.generateKeyPairSync('ml-dsa-44')"]).status === 0;
-  t.match(verdicts, {
-    SIGNATURE: knowsMlDsa ? { verdict: "PASS" } : { verdict: "NOT CHECKED", reason: /^1 of 2 keys signed/ },
-    INTEGRITY: { verdict: "PASS" },
-  });
+  t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
 });
 
 /** One byte of the header, the content and the padding of each member, and what the verifier must name. */
