@@ -1,4 +1,4 @@
-/** ML-DSA-44 where the runtime has none: Node before 22, browsers before 2026. The same verdict everywhere is worth a millisecond a signature. */
+/** ML-DSA-44 where the runtime has none: Node 20, older browsers. The same verdict everywhere is worth a millisecond a signature. */
 import { ml_dsa44 } from "@noble/post-quantum/ml-dsa.js";
 
 /** @param publicKey as FIPS 204 writes it */
