@@ -51,7 +51,11 @@ t.test("two members of one place that live at the same time are told, in whateve
   const second = await host.run("job-1-a2-server", 3);
   const doubles = await host.doubles();
   t.equal(doubles.length, 1);
-  t.match(doubles[0], /^server: rt-test-job-1-a2-server-1\.1 began .* before rt-test-job-1-a1-server-1\.1 was last seen$/);
+  // Which of the two a busy machine shows first is its own affair.
+  t.match(
+    doubles[0],
+    /^server: rt-test-job-1-a([12])-server-1\.1 began .* before rt-test-job-1-a(?!\1)[12]-server-1\.1 was last seen$/,
+  );
   await Promise.all([first.ended, second.ended]);
 });
 
