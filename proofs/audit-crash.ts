@@ -1,7 +1,8 @@
 /**
- * The audit log after power cuts, kills and full disks. A run of auditd is recorded call by call; at seeded points the disk is put into a state that
- * POSIX allows, a real auditd takes it up, and every acknowledgement that the producer had, every checkpoint that could be read, and what opens the
- * commitments must be there. The same with each sync call left out in turn, which must be noticed. Then real kills and really full disks.
+ * The audit log after power cuts, kills and full disks. Runs of auditd are recorded call by call, one of them through turns of the year; at seeded
+ * points the disk is put into a state that POSIX allows, a real auditd takes it up, and every acknowledgement that the producer had, every checkpoint
+ * that could be read, and what opens the commitments must be there; of shards the newest alone is written, follows the one before, and has the keys
+ * that were named. The same with each sync call left out in turn, which must be noticed. Then real kills and really full disks.
  *
  * `npm run prove -- audit-crash [SEED [POINTS]]` (1 and 1000 unless said)
  */
