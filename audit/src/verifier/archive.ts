@@ -7,10 +7,12 @@ const LINE_FEED = 0x0a;
 /** Most lines end within it. */
 const FIRST_LOOK = 1_024;
 
-/** Bytes on demand from a stream of chunks; holds no more than what was asked for and one chunk. */
+/** Bytes on demand from a stream of chunks; holds little more than what was asked for and one chunk. What it gives is valid until it is asked again. */
 export class ArchiveReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  #rest: Uint8Array = new Uint8Array(0);
+  #buffer = new Uint8Array(0);
+  #from = 0;
+  #to = 0;
   #header: { name: string; size: number } | null = null;
   bytesRead = 0;
 
@@ -40,9 +42,9 @@ export class ArchiveReader {
    */
   async member(name: string, maxBytes: number): Promise<Uint8Array> {
     const size = await this.#begin(name, maxBytes);
-    const content = await this.#take(size, name);
-    await this.#endMember(size, name);
-    return content;
+    const padded = await this.#take(Math.ceil(size / BLOCK) * BLOCK, name);
+    refusePadding(padded.subarray(size), name);
+    return padded.subarray(0, size);
   }
 
   /**
@@ -56,7 +58,7 @@ export class ArchiveReader {
       left -= end + 1;
       yield (await this.#take(end + 1, name)).subarray(0, end);
     }
-    await this.#endMember(size, name);
+    refusePadding(await this.#take(Math.ceil(size / BLOCK) * BLOCK - size, name), name);
   }
 
   /** @throws {@link Refused} unless two zero blocks and nothing else follow */
@@ -65,8 +67,13 @@ export class ArchiveReader {
     const block = await this.#take(BLOCK, "the end");
     if (block.some((byte) => byte !== 0))
       throw new Refused(`the archive does not end with zeros at byte ${this.bytesRead - BLOCK}`);
-    if (this.#rest.length > 0 || (await this.#chunks.next()).done !== true)
+    if (this.#to > this.#from || (await this.#chunks.next()).done !== true)
       throw new Refused("something follows the end of the archive");
+  }
+
+  /** What was asked of the stream is all that will be. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
   }
 
   async #begin(name: string, maxBytes: number): Promise<number> {
@@ -78,17 +85,12 @@ export class ArchiveReader {
     return size;
   }
 
-  async #endMember(size: number, name: string): Promise<void> {
-    const padding = await this.#take(Math.ceil(size / BLOCK) * BLOCK - size, name);
-    if (padding.some((byte) => byte !== 0)) throw new Refused(`${name} is not padded with zeros`);
-  }
-
   /** Where the next line ends. @param left bytes of the member */
   async #lineEnd(name: string, left: number, maxLineBytes: number): Promise<number> {
     const most = Math.min(left, maxLineBytes + 1);
     for (let looked = 0, have = Math.min(FIRST_LOOK, most); ; looked = have, have = Math.min(2 * have, most)) {
       await this.#have(have, name);
-      const end = this.#rest.subarray(0, have).indexOf(LINE_FEED, looked);
+      const end = this.#buffer.subarray(this.#from, this.#from + have).indexOf(LINE_FEED, looked);
       if (end !== -1) return end;
       if (have === left) throw new Refused(`${name} is no text of whole lines`);
       if (have === most) throw new Refused(`${name} has a line of over ${maxLineBytes} bytes`);
@@ -97,31 +99,41 @@ export class ArchiveReader {
 
   /** Reads until so many bytes are there to be taken. */
   async #have(count: number, what: string): Promise<void> {
-    if (this.#rest.length >= count) return;
-    const parts = [this.#rest];
-    let have = this.#rest.length;
-    while (have < count) {
+    while (this.#to - this.#from < count) {
       const next = await this.#chunks.next();
       if (next.done === true) throw new Refused(`the archive ends within ${what}`);
-      parts.push(next.value);
-      have += next.value.length;
+      this.#append(next.value);
     }
-    const joined = new Uint8Array(have);
-    let at = 0;
-    for (const part of parts) {
-      joined.set(part, at);
-      at += part.length;
-    }
-    this.#rest = joined;
   }
 
+  /** Into one buffer that is used again and again: those of a stream are freed late, and tens of MiB of them at a time. */
+  #append(chunk: Uint8Array): void {
+    const held = this.#buffer.subarray(this.#from, this.#to);
+    if (this.#to + chunk.length > this.#buffer.length) {
+      // Half of it stays free, so that what is held is seldom moved.
+      if (2 * (held.length + chunk.length) > this.#buffer.length) {
+        this.#buffer = new Uint8Array(4 * (held.length + chunk.length));
+        this.#buffer.set(held);
+      } else this.#buffer.copyWithin(0, this.#from, this.#to);
+      this.#from = 0;
+      this.#to = held.length;
+    }
+    this.#buffer.set(chunk, this.#to);
+    this.#to += chunk.length;
+  }
+
+  /** @returns a part of the buffer, valid until more is read */
   async #take(count: number, what: string): Promise<Uint8Array> {
     await this.#have(count, what);
-    const bytes = this.#rest.subarray(0, count);
-    this.#rest = this.#rest.subarray(count);
+    const bytes = this.#buffer.subarray(this.#from, this.#from + count);
+    this.#from += count;
     this.bytesRead += count;
     return bytes;
   }
+}
+
+function refusePadding(padding: Uint8Array, name: string): void {
+  if (padding.some((byte) => byte !== 0)) throw new Refused(`${name} is not padded with zeros`);
 }
 
 function nameOf(header: Uint8Array): string {

@@ -2,6 +2,7 @@
  * Two producers that do not trust one another speak of one presigned URL: the coordinator when it issues it, the S3 door when it is used. One that was
  * used and that nobody is on record to have issued was signed by somebody else who has the coordinator's key.
  */
+import { fromHex, latin1 } from "./bytes.ts";
 import { integerIn, nameIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 
@@ -9,16 +10,20 @@ import type { Leaf } from "./leaf.ts";
 const MAX_LIFE_MS = 86_400_000;
 const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
 /** More than any appliance has alive at once; beyond it nothing is remembered or judged any more. */
-const MAX_ALIVE = 400_000;
+const MAX_ALIVE = 300_000;
 /** Writes through URLs that have no outcome yet. */
 const MAX_WRITES = 20_000;
 const SWEEP_EVERY = 10_000;
+const HEX_32 = /^[0-9a-f]{64}$/;
+/** Of the hash: as many as nobody can meet by trying. */
+const KEPT_BYTES = 16;
 
 export class IssuedUrls {
-  /** SHA-256 of a URL's signature → when it expires. */
+  /** SHA-256 of a URL's signature, its first bytes as characters → when it expires, in seconds after the first of them. */
   readonly #alive = new Map<string, number>();
   /** Operation at the door → whether the URL that it used was issued. */
   readonly #writes = new Map<string, boolean>();
+  #beganMs: number | null = null;
   #judgesFromMs = Number.NEGATIVE_INFINITY;
   #noted = 0;
   /** Uses that were paired with their issue. */
@@ -33,11 +38,13 @@ export class IssuedUrls {
     const nowMs = Date.parse(t_log);
     if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
     if (type === "data.object.write" && phase !== "requested") return this.#written(op, phase, nowMs);
-    const url = nameIn(detail, "url_sha256");
-    if (url === null) return null;
+    const hash = nameIn(detail, "url_sha256");
+    if (hash === null || !HEX_32.test(hash)) return null;
+    const url = latin1(fromHex(hash.slice(0, 2 * KEPT_BYTES)));
     if (type === "data.stage" && prod.startsWith("coordinator")) {
       if (this.#judgesFromMs === Number.POSITIVE_INFINITY) return null;
-      this.#alive.set(url, nowMs + (integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S) * 1_000);
+      const lifeS = Math.min(integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S, DEFAULT_LIFE_S);
+      this.#alive.set(url, this.#secondsAt(nowMs) + lifeS);
       if (++this.#noted % SWEEP_EVERY === 0) this.#sweep(nowMs);
       if (this.#alive.size > MAX_ALIVE) {
         this.#judgesFromMs = Number.POSITIVE_INFINITY;
@@ -66,7 +73,13 @@ export class IssuedUrls {
     return null;
   }
 
+  #secondsAt(nowMs: number): number {
+    this.#beganMs ??= nowMs;
+    return Math.ceil((nowMs - this.#beganMs) / 1_000);
+  }
+
   #sweep(nowMs: number): void {
-    for (const [url, expiresMs] of this.#alive) if (expiresMs + MAX_LIFE_MS < nowMs) this.#alive.delete(url);
+    const nowS = this.#secondsAt(nowMs);
+    for (const [url, expiresS] of this.#alive) if (expiresS + MAX_LIFE_MS / 1_000 < nowS) this.#alive.delete(url);
   }
 }

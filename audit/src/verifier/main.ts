@@ -1,5 +1,4 @@
 /** The offline verifier: one file, no dependencies, Node 20 or later. */
-import { createReadStream } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
@@ -64,7 +63,7 @@ async function main(args: string[]): Promise<number> {
     erasures.push(erasure);
   }
   const report = await verify({
-    bundle: file === "-" ? process.stdin : createReadStream(file, { highWaterMark: READ_BYTES }),
+    bundle: file === "-" ? process.stdin : piecesOf(file),
     policy,
     platform: nodePlatform,
     known,
@@ -113,6 +112,21 @@ async function readSmall(path: string, maxBytes: number = MAX_FILE_BYTES): Promi
     await handle.close();
   }
   return readFile(path);
+}
+
+/** In one buffer: a piece is valid until the next one is asked for. */
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path);
+  try {
+    const buffer = new Uint8Array(READ_BYTES);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, READ_BYTES);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 async function startsWith(path: string, text: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import { nameIn } from "./detail.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** More than any honest log has open at once; what is beyond is not judged. */
-const MAX_OPEN = 200_000;
+const MAX_OPEN = 50_000;
 const OVER_LIMIT = `over ${MAX_OPEN} operations are open at once`;
 
 type Open = { type: string; index: number; sinceMs: number };

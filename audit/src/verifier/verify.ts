@@ -21,7 +21,8 @@ import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } f
 import { type Lapse, Witnessed } from "./witnessed.ts";
 
 const HASH_BYTES = 32;
-const MAX_KEPT_CHECKPOINTS = 100_000;
+/** Hourly ones of five years. */
+const MAX_KEPT_CHECKPOINTS = 50_000;
 /** A sample's population is held by index; a narrower filter is asked for above it. */
 const MAX_POPULATION = 10_000_000;
 /** Releases that this one does not know may have types of their own; those beyond are not counted. */
@@ -132,6 +133,8 @@ class Verification {
       report.refused = error.message;
       if (verdicts.INTEGRITY.verdict !== "FAIL")
         verdicts.INTEGRITY = fail(report.entriesRead, "the export could not be read to its end");
+    } finally {
+      await this.#reader.close();
     }
     report.bundleBytes = this.#reader.bytesRead;
     report.types = Object.fromEntries(Object.entries(report.types).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -118,6 +118,22 @@ t.test("an export that comes byte by byte is judged as one that comes at once", 
   t.match(atOnce, { refused: null, entriesRead: 40 });
 });
 
+t.test("an export that is refused is closed, as one that is read to its end", async (t) => {
+  const sound = signedExport([leaf(1)]);
+  for (const bytes of [sound, sound.subarray(0, 700), Buffer.alloc(5_000, 1)]) {
+    let isClosed = false;
+    const bundle = (async function* () {
+      try {
+        yield* inChunks(bytes);
+      } finally {
+        isClosed = true;
+      }
+    })();
+    await verify({ bundle, policy: POLICY, platform: nodePlatform });
+    t.ok(isClosed);
+  }
+});
+
 t.test("keys come from the policy alone", async (t) => {
   const bytes = signedExport([leaf(1)]);
   const stranger = newKey(ORIGIN);

@@ -203,18 +203,18 @@ function silences(count: number): ForgedLog {
   return forged({ leaves });
 }
 
-/** Each is one more that a judge remembers. */
+/** As many as the judges remember, and more: their limits are in operations.ts and issued-urls.ts. */
 function operationsAndUrls(): ForgedLog {
   const carried = { type: "x".repeat(64), logged_at: new Date(START_MS).toISOString() };
-  const leaves = Array.from({ length: 150_000 }, (_, at) =>
-    at % 3 === 0
-      ? fact(at, "data.stage", {
-          prod: "coordinator-gate",
-          detail: { url_sha256: at.toString(16).padStart(64, "0"), ttl_s: 9_000_000_000 },
-        })
-      : fact(at, "audit.op.carried", { detail: carried }),
+  const issued = (at: number): object => ({
+    url_sha256: at.toString(16).padStart(32, "0").padEnd(64, "0"),
+    ttl_s: 9_000_000_000,
+  });
+  const operations = Array.from({ length: 51_000 }, (_, at) => fact(at, "audit.op.carried", { detail: carried }));
+  const urls = Array.from({ length: 301_000 }, (_, at) =>
+    fact(operations.length + at, "data.stage", { prod: "coordinator-gate", detail: issued(at) }),
   );
-  return forged({ leaves });
+  return forged({ leaves: [...operations, ...urls] });
 }
 
 /** What a judge remembers of an entry under schemas that it does not know may be as long as an entry. */
