@@ -3,6 +3,7 @@ import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { canonicalText, changeJson } from "./change-json.ts";
 import { changeLines } from "./change-lines.ts";
 import type { Dice } from "./dice.ts";
+import { committed, ERASURE, FOREIGN, type Leaf, NONCE, SAID_BY_SEVERAL, T, TEMPLATES } from "./forged-entries.ts";
 import {
   erasedRoot,
   Forge,
@@ -19,7 +20,6 @@ import type { Kind } from "./kind.ts";
 import { type KeyName, type Line, LOG_KEYS, type NoteKeys, STRANGE_KEYS, WITNESS_NAMES } from "./note-keys.ts";
 import { sha256 } from "./merkle.ts";
 
-const FOREIGN = "f".repeat(64);
 const MAX_LEAF = 65_535;
 const MAX_OF_A_PROOF = 40;
 const MAX_LEAVES = 1_000;
@@ -27,7 +27,6 @@ const MAX_KEPT = 40;
 const MAX_LOG_BYTES = 1_048_576;
 const WIDTHS = [0, 1, 2, 255, 256, 257, 511, 512, 513];
 const WITNESSES = Object.keys(WITNESS_NAMES) as KeyName[];
-const NONCE = "ab".repeat(32);
 const TIMES = [0n, 1n, 1_790_000_000n, 8_640_000_000_000n, 8_640_000_000_001n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n];
 
 /** @param logs texts of the entries of real logs */
@@ -82,7 +81,6 @@ function shortened(log: ForgedLog): ForgedLog {
   };
 }
 
-type Leaf = Record<string, unknown>;
 type Change = (log: ForgedLog, dice: Dice, all: readonly Leaf[]) => ForgedLog;
 
 const CHANGES: readonly (readonly [number, Change])[] = [
@@ -93,6 +91,15 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     (log, dice, all) => {
       const template = { ...dice.pick(all), ...dice.pick(TEMPLATES)(dice), schema_sha256: FOREIGN };
       return withLeaf(log, dice, changedLeaf(bytesOf(template), dice, all));
+    },
+  ],
+  [
+    6,
+    (log, dice, all) => {
+      let grown = log;
+      for (let left = dice.size(12); left > 0; left--)
+        grown = withLeaf(grown, dice, bytesOf({ ...dice.pick(all), ...dice.pick(SAID_BY_SEVERAL)(dice) }));
+      return grown;
     },
   ],
   [2, (log, dice) => inOneLeaf(log, dice, (leaf) => changeBytes(leaf, dice, []).subarray(0, MAX_LEAF))],
@@ -176,99 +183,6 @@ function clipped(text: string): Buffer {
 
 function bytesOf(leaf: Leaf): Buffer {
   return clipped(canonicalText(leaf));
-}
-
-/** Entries from which the judges conclude something, with what they look at. */
-const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
-  (dice) => own("audit.heartbeat", { producers: [{ prod: "auditd", boot: "b", pseq: dice.below(9) }], open_operations: 0 }),
-  (dice) => own("audit.heartbeat", { away: ["p", "q"].slice(dice.below(3)), open_operations: 0, producers: [] }),
-  () => own("audit.heartbeat", { vector: { producers: 1, sha256: FOREIGN }, open_operations: 0 }),
-  (dice) =>
-    own(
-      "audit.producer.start",
-      { boot: "b", first_pseq: dice.below(9), prev_boot: null, prev_pseq: 0 },
-      dice.pick(["p", "auditd"]),
-    ),
-  (dice) =>
-    own(
-      "audit.rejected",
-      { type: "x", sha256: FOREIGN, bytes: 1, reason: "r", boot: "b", pseq: dice.below(9), taken: true },
-      "p",
-    ),
-  (dice) => own("audit.lost", { index: dice.below(300), leaf_sha256: FOREIGN, size: 9 }, "p"),
-  () =>
-    own("audit.op.carried", {
-      origin: OTHER_ORIGIN,
-      index: 1,
-      leaf_sha256: FOREIGN,
-      type: "job.submit",
-      prod: "p",
-      requested_at: T,
-      logged_at: T,
-    }),
-  (dice) => own("admin.clock.step", { step_ms: dice.pick([-Number.MAX_SAFE_INTEGER, 0, 3_600_000, Number.MAX_SAFE_INTEGER]) }),
-  () => own("audit.shard.close", {}),
-  () => own("audit.stop", {}),
-  (dice) =>
-    own("audit.shard.open", {
-      reason: dice.pick(["first", "restore", "year"]),
-      prev_origin: OTHER_ORIGIN,
-      prev_size: 5,
-      prev_root: FOREIGN,
-      seen_size: 9,
-      seen_root: null,
-      generation: 0,
-    }),
-  () => ({
-    type: "audit.export",
-    phase: "requested",
-    detail: { nonce: NONCE },
-    object: { kind: "log", id: "auditd" },
-    schema_sha256: FOREIGN,
-  }),
-  (dice) => ({
-    type: "data.stage",
-    phase: "fact",
-    prod: "coordinator-gate",
-    detail: { url_sha256: FOREIGN, ttl_s: dice.pick([0, 60, Number.MAX_SAFE_INTEGER]) },
-    schema_sha256: FOREIGN,
-  }),
-  (dice) => ({
-    type: "data.object.read",
-    phase: "fact",
-    actor: { sub: "coordinator", kind: "system" },
-    detail: { url_sha256: dice.pick([FOREIGN, "0".repeat(64)]), status: 200 },
-    schema_sha256: FOREIGN,
-  }),
-  (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
-  (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
-  (dice) => ({
-    type: "job.submit",
-    phase: dice.pick(["requested", "completed"]),
-    op: `00000000-0000-4000-8000-00000000000${dice.below(3)}`,
-    schema_sha256: FOREIGN,
-  }),
-  () => ({ ...ERASURE, detail: { erased: [{ origin: ORIGIN, commitments_count: 0, commitments_root: FOREIGN }] } }),
-  (dice) => ({
-    t_log: dice.pick([
-      "0000-01-01T00:00:00.000Z",
-      "9999-12-31T23:59:59.999Z",
-      "9999-99-99T99:99:99.999Z",
-      "2026-02-30T00:00:00.000Z",
-    ]),
-  }),
-];
-const T = "2026-11-23T00:00:00.000Z";
-const ERASURE = { type: "privacy.erasure", phase: "completed", object: { kind: "user", id: "usr-1" }, schema_sha256: FOREIGN };
-
-function own(type: string, detail: object, about = "auditd"): Leaf {
-  return { type, phase: "fact", prod: "auditd", detail, object: { kind: "log", id: about }, schema_sha256: FOREIGN };
-}
-
-function committed({ field, commitment }: (typeof OPENINGS)[number]): Leaf {
-  const [group = "", name = ""] = field.split(".");
-  if (group === "pii") return { pii: [{ field: name, commitment }] };
-  return { [group]: { [name]: commitment } };
 }
 
 type Marked = { index: number; field: string; commitment: string };
