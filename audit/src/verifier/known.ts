@@ -8,7 +8,7 @@ export type KnownHead = { origin: string; size: number; root: Uint8Array };
 
 const MAX_KNOWN_BYTES = 67_108_864;
 /** With all that a report may list: see MAX_STRETCHES of timeline.ts, MAX_LAPSES of witnessed.ts. */
-const MAX_REPORT_BYTES = 4_194_304;
+const MAX_REPORT_BYTES = 3_145_728;
 const MAX_REPORT_DEPTH = 16;
 /** Origin, size or root; signatures are passed over unread. */
 const MAX_LINE_BYTES = 512;

@@ -11,7 +11,7 @@ import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 const MAX_LAG_MS = 15 * 60_000;
 const KEPT_EVERY_MS = 60 * 60_000;
 /** That a report lists. */
-const MAX_LAPSES = 5_000;
+const MAX_LAPSES = 1_000;
 
 export const UNKNOWN_KIND = "the quorum needs cosignatures of a kind that this runtime does not know";
 
@@ -87,7 +87,7 @@ export class Witnessed {
     );
   }
 
-  /** Stretches that were too long, the first five thousand. */
+  /** Stretches that were too long, the first thousand. */
   lapses(size: number, timeline: Timeline): Lapse[] {
     const last = this.#reached().at(-1) ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" };
     const rest = between(last, { size, activeMs: timeline.activeMs, at: timeline.at ?? "" });

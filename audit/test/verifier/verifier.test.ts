@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
 import t, { type Test } from "tap";
 import { exportLog } from "../../src/export/export-log.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
-import { type AuditdFixture, jobSubmit, startedAuditd, temporaryFolder } from "../helper.ts";
+import { builtVerifier } from "./built-verifier.ts";
+import { type AuditdFixture, jobSubmit, startedAuditd } from "../helper.ts";
 
 /** The host's Node, which must be 20 or later; the pinned one stands in where the machine has no other. */
 const HOST_NODE = hostNode();
@@ -19,19 +19,6 @@ function hostNode(): string {
   return found.status === 0
     ? execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim()
     : process.execPath;
-}
-
-function builtVerifier(t: Test): string {
-  const outfile = join(temporaryFolder(t), "verify.mjs");
-  buildSync({
-    entryPoints: [join(import.meta.dirname, "../../src/verifier/main.ts")],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-  });
-  return outfile;
 }
 
 async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFixture; file: string; policySha256: string }> {

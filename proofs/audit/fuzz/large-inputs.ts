@@ -95,7 +95,7 @@ function megabytes(dice: Dice): number {
 
 /** Of a known report: as long as one may be, and longer. */
 function reportBytes(dice: Dice): number {
-  return dice.pick([4, 16]) * MIB - 200;
+  return dice.pick([3, 16]) * MIB - 200;
 }
 
 function around(before: string, bytes: number, what: string, after: string): Buffer {
