@@ -10,14 +10,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
-import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
+import { findingsOf, untilClear } from "./appliance/findings.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { SmallDisk } from "./appliance/small-disk.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import { readRecord } from "./jobs/record.ts";
+import { refusalReason } from "./jobs/refusal-reason.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
 import { ReplacedParts } from "./measure/replaced-parts.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -38,8 +39,6 @@ type Name = keyof typeof DISKS;
 const JOB = { rounds: 5, ticks: 10 };
 const JOB_LIMIT_MS = 400_000;
 const LOOK_AFTER_MS = 20_000;
-/** From when there is room again until status finds no fault. */
-const CLEAR_LIMIT_MS = 60_000;
 
 type Filled = {
   disk: Name;
@@ -95,7 +94,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     progress(`  status says: ${found.join("; ")}`);
     const { submission, id } = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
       (accepted) => ({ submission: ACCEPTED, id: accepted }),
-      (error: unknown) => ({ submission: reasonOf(error), id: null }),
+      (error: unknown) => ({ submission: refusalReason(error), id: null }),
     );
     progress(`  a submission: ${submission}`);
     await sleep(Math.max(0, fullS * 1000 - (Date.now() - from)));
@@ -132,27 +131,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   return { ok, figures: { full_s: fullS, each: done, left, audit } };
 }
 
-function findingsOf(appliance: LocalAppliance): string[] {
-  return appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
-}
-
-/** @returns the faults that do not go */
-async function untilClear(appliance: LocalAppliance): Promise<string[]> {
-  const faults = (): string[] => findingsOf(appliance).filter((line) => line.startsWith("fault "));
-  for (const from = Date.now(); Date.now() - from < CLEAR_LIMIT_MS && faults().length > 0; ) await sleep(1_000);
-  return faults();
-}
-
 /** SQLite writes over what its log has already: that a commit needs room at all, the log must have none. */
 function emptyWriteAheadLog(root: string): void {
   const db = new Database(join(root, "data", "coordinator", "coordinator.db"));
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();
-}
-
-/** What the client's exception names: a stable code where there is one. */
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const [, ofS3, ofApi] = /\(([A-Z]\w+)\) when calling|\d{3} \[(\w+)\]/.exec(text) ?? [];
-  return ofS3 ?? ofApi ?? text.slice(-300);
 }

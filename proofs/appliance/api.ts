@@ -20,10 +20,16 @@ export class Api {
     this.#agent = new Agent({ ca: readFileSync(root), keepAlive: true });
   }
 
-  async call(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answer> {
+  /** @param authorization the first user's platform key unless said otherwise */
+  async call(
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    path: string,
+    body?: unknown,
+    authorization = `Bearer ${this.#key}`,
+  ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const headers = {
-      authorization: `Bearer ${this.#key}`,
+      authorization,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     const sent = request(new URL(path, this.#base), { method, headers, agent: this.#agent, timeout: 10_000 }, (answer) => {

@@ -1,6 +1,6 @@
 /** A file system of limited size under one of an appliance's folders: a file that grows as it is written, mounted over the folder. */
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 const MIB = 1024 ** 2;
@@ -35,6 +35,13 @@ export class SmallDisk implements Disposable {
     }
     execFileSync("mount", ["-o", "loop", image, folder]);
     return new SmallDisk(image, folder);
+  }
+
+  /** Takes what is free until so much is left. */
+  fillUntil(leftBytes: number): void {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    const taken = statSync(this.#filler, { throwIfNoEntry: false })?.size ?? 0;
+    execFileSync("fallocate", ["--length", String(taken + bavail * bsize - leftBytes), this.#filler]);
   }
 
   /** Takes all that is free, to the last block. */

@@ -9,13 +9,12 @@
 import { createHash } from "node:crypto";
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
-import { type Disclosure, MAX_EVENT_DEPTH } from "@resontech/contracts/audit-event";
+import type { Disclosure } from "@resontech/contracts/audit-event";
 import { commitmentsOf, type Refusal } from "../decisions/event-rules.ts";
 import { subjectOf } from "../decisions/subject.ts";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
 import type { OwnDraft } from "../decisions/restate.ts";
-import { canonicalMembers } from "../event/canonical-json.ts";
 import { composeEvent } from "../event/compose-event.ts";
 import { leafText, sentText } from "../event/leaf.ts";
 import { LeafReader } from "../log/leaf-reader.ts";
@@ -29,7 +28,6 @@ import type { Sidecar, SidecarLine } from "./sidecar.ts";
 
 const MAX_BATCH_BYTES = 1_048_576;
 const MAX_REFUSALS_REMEMBERED = 1_024;
-
 /** What auditd says of itself and its producers; no producer may say it. */
 const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.producer.start",
@@ -71,6 +69,11 @@ type Parts = {
   reader: LogReader;
   /** The shard before this one: what was acknowledged there is not taken twice. */
   previous: SearchedShard | null;
+  /**
+   * So many durable leaves may wait for a checkpoint, in memory. A disk that takes small writes more quickly than it makes files holds up
+   * the acknowledgements then, and so the producers.
+   */
+  maxUncovered: number;
   onDurable: () => void;
   onFatal: (error: unknown) => void;
 };
@@ -87,6 +90,8 @@ export class AuditLog {
   #isEnded = false;
   #pseq = 0;
   #batches = 0;
+  /** Told when a checkpoint has covered more. */
+  #onCovered: (() => void) | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -128,6 +133,7 @@ export class AuditLog {
   covered(size: number): void {
     this.#tail.splice(0, size - this.#tailStart);
     this.#tailStart = size;
+    this.#onCovered?.();
   }
 
   /** Judges what a producer sent in its life `boot`, and answers once that is durable. */
@@ -160,7 +166,7 @@ export class AuditLog {
     const violation = reservedViolation(judged.event.type) ?? this.ledger.operationViolation(prod, judged.event);
     if (violation !== null) return this.#refuse(prod, claim, eventBytes, violation, true, answer);
     const { pseq } = judged.event;
-    const entry = this.#take(prod, judged.event, outcome.read.members, judged.disclosures);
+    const entry = this.#take(prod, judged.event, judged.disclosures);
     entry.whenDurable.push(() => answer.durable(pseq, refOf(entry)));
   }
 
@@ -172,7 +178,7 @@ export class AuditLog {
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
     const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };
-    const entry = this.#take(AUDITD, event, canonicalMembers({ ...event }, MAX_EVENT_DEPTH), []);
+    const entry = this.#take(AUDITD, event, []);
     return new Promise((resolve) => entry.whenDurable.push(() => resolve(refOf(entry))));
   }
 
@@ -202,11 +208,11 @@ export class AuditLog {
     while (this.#committing !== null) await this.#committing;
   }
 
-  #take(prod: string, event: object, members: [string, string][], disclosures: readonly Disclosure[]): Entry {
+  #take(prod: string, event: EventDraft & Record<string, unknown>, disclosures: readonly Disclosure[]): Entry {
     const { ledger } = this.#parts;
     const tLog = ledger.nextLogTime(Date.now());
-    const leaf = Buffer.from(leafText(members, prod, tLog), "utf8");
-    const complete = { ...event, prod, t_log: tLog } as AuditEvent;
+    const leaf = Buffer.from(leafText(event, prod, tLog), "utf8");
+    const complete = { ...event, prod, t_log: tLog } as unknown as AuditEvent;
     const entry: Entry = {
       index: this.nextIndex,
       leaf,
@@ -224,11 +230,22 @@ export class AuditLog {
     try {
       // Let everything that this turn of the event loop brings be in the first batch.
       await Promise.resolve();
-      while (this.#durableSize < this.nextIndex) await this.#commit(this.#nextBatch());
+      while (this.#durableSize < this.nextIndex) {
+        // Of what an earlier life left uncovered, only a batch of this one lets a checkpoint be made.
+        const isBehind = this.#batches > 0 && this.#durableSize - this.#tailStart >= this.#parts.maxUncovered;
+        await (isBehind ? this.#nextCovered() : this.#commit(this.#nextBatch()));
+      }
       this.#committing = null;
     } catch (error) {
       this.#parts.onFatal(error);
     }
+  }
+
+  async #nextCovered(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onCovered = resolve;
+    await promise;
+    this.#onCovered = null;
   }
 
   #nextBatch(): Entry[] {

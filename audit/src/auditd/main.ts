@@ -1,4 +1,5 @@
 /** `auditd [init] --config FILE`: the process that alone writes the audit log. */
+import "./thread-pool.ts";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";

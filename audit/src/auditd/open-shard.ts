@@ -25,6 +25,8 @@ import { Witnessing } from "./witnessing.ts";
 
 /** Leaves after which the ledger is saved again, so that a start reads at most about as many. */
 const SAVE_LEDGER_EVERY = 16_384;
+/** Twice what a checkpoint covers at the highest rate that was measured; some 50 MB. */
+const MAX_UNCOVERED = 65_536;
 
 export type Surroundings = {
   config: AuditdConfig;
@@ -136,6 +138,7 @@ export class OpenShard implements AsyncDisposable {
         sidecar,
         reader: new LogReader(logDir),
         previous: past,
+        maxUncovered: MAX_UNCOVERED,
         onDurable: () => shard.checkpointer.note(),
         onFatal,
       }),

@@ -2,6 +2,7 @@ import { commitmentOf } from "../event/commitment.ts";
 import { EVENT_CATALOGUE, type CatalogueEntry } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
+import { msOf } from "./instant.ts";
 
 /** Why an event is refused; `reason` of `audit.rejected`. */
 export type Refusal = { reason: string; message: string };
@@ -19,8 +20,7 @@ export function ruleViolation(event: EventDraft & { t: string }): Refusal | null
     return { reason: "outcome", message: "an outcome has `outcome`, nothing else has" };
   if (event.pii?.some(({ field }, at, all) => at > 0 && field <= all[at - 1]!.field))
     return { reason: "pii_order", message: "pii is in order of field names, each once" };
-  const at = Date.parse(event.t);
-  if (Number.isNaN(at) || new Date(at).toISOString() !== event.t) return { reason: "time", message: "t is no instant" };
+  if (msOf(event.t) === null) return { reason: "time", message: "t is no instant" };
   return null;
 }
 

@@ -6,12 +6,14 @@
 import { type CatalogueEntry, EVENT_CATALOGUE, type EventType } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { OpenOperation } from "../wire/frames.ts";
+import { instantOf, msOf } from "./instant.ts";
 import type { Refusal } from "./event-rules.ts";
 import type { SentEvent } from "./read-event.ts";
 import { type ProducerSnapshot, Sequence } from "./sequence.ts";
 
 export const AUDITD = "auditd";
-const MAX_CLOSED_REMEMBERED = 65_536;
+/** At least so many, at most twice. */
+const CLOSED_REMEMBERED = 65_536;
 
 /** An operation that was requested; index and leaf hash are those of its request, in the shard in which it was made. */
 export type Opened = {
@@ -44,8 +46,10 @@ export class Ledger {
   readonly #families: ReadonlyMap<string, string>;
   readonly #sequences = new Map<string, Sequence>();
   readonly #open = new Map<string, Opened>();
-  /** Operations closed lately, oldest first; the verifier counts over the whole log. */
-  readonly #closed = new Set<string>();
+  /** Operations closed lately; the verifier counts over the whole log. */
+  #closed = new Set<string>();
+  /** Those closed before {@link #closed} began. */
+  #closedBefore = new Set<string>();
   readonly #losses = new Set<string>();
   #tLogMs = 0;
   #highestGeneration = 0;
@@ -128,7 +132,7 @@ export class Ledger {
 
   /** auditd's time for the next leaf: the clock's, never less than the last leaf's. */
   nextLogTime(nowMs: number): string {
-    return new Date(Math.max(nowMs, this.#tLogMs)).toISOString();
+    return instantOf(Math.max(nowMs, this.#tLogMs));
   }
 
   /** Whether an operation may be opened or closed by this event. */
@@ -136,7 +140,7 @@ export class Ledger {
     if (event.phase === "fact" || event.phase === "observed") return null;
     const opened = this.#open.get(event.op);
     if (event.phase === "requested")
-      return opened === undefined && !this.#closed.has(event.op)
+      return opened === undefined && !this.#closed.has(event.op) && !this.#closedBefore.has(event.op)
         ? null
         : { reason: "operation_exists", message: "an operation is requested once" };
     if (opened === undefined) return { reason: "operation_unknown", message: "no such operation is open" };
@@ -163,7 +167,7 @@ export class Ledger {
 
   /** Takes note of a leaf, in the order of the log. */
   apply(event: AuditEvent, index: number, leafHash: string): void {
-    this.#tLogMs = Date.parse(event.t_log);
+    this.#tLogMs = msOf(event.t_log) ?? Number.NaN;
     const detail = event.detail ?? {};
     if (event.prod === AUDITD && event.type === "audit.producer.start") this.#startBoot(event.object.id, detail);
     if (event.prod === AUDITD && event.type === "audit.rejected" && detail["taken"] === true)
@@ -216,7 +220,10 @@ export class Ledger {
       this.#open.set(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog, origin: null });
     else if (event.phase !== "fact" && event.phase !== "observed" && this.#open.delete(op)) {
       this.#closed.add(op);
-      if (this.#closed.size > MAX_CLOSED_REMEMBERED) this.#closed.delete(this.#closed.values().next().value ?? "");
+      if (this.#closed.size < CLOSED_REMEMBERED) return;
+      // Both at once: the first of a set is found the more slowly, the more were removed before it.
+      this.#closedBefore = this.#closed;
+      this.#closed = new Set();
     }
   }
 

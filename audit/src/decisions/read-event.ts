@@ -2,7 +2,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { CanonicalError, canonicalMembers, joinMembers } from "../event/canonical-json.ts";
+import { CanonicalError, isCanonical } from "../event/canonical-json.ts";
 import { ADDED_BY_AUDITD_BYTES } from "../event/compose-event.ts";
 import { isEventType, SCHEMA_SHA256, schemaViolation } from "../event/event-schema.ts";
 import { disclosureViolation, type Refusal, ruleViolation } from "./event-rules.ts";
@@ -14,7 +14,7 @@ export type SentEvent = EventDraft & { v: 1; id: string; t: string; boot: string
 export type Claim = { boot: string | null; pseq: number | null; type: string | null };
 
 /** Bytes that are canonical JSON of one object; nothing else is known of them yet. */
-export type ReadBytes = { text: string; value: Record<string, unknown>; members: [string, string][] };
+export type ReadBytes = { value: Record<string, unknown> };
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const MAX_DISCLOSURES = 32;
@@ -40,11 +40,10 @@ export function readBytes(bytes: Buffer): { read: ReadBytes; claim: Claim } | { 
   if (bytes.length + ADDED_BY_AUDITD_BYTES > MAX_LEAF_BYTES)
     return { refusal: { reason: "too_long", message: `${bytes.length} bytes` }, claim };
   try {
-    const members = canonicalMembers(object, MAX_EVENT_DEPTH);
     // Duplicate names, spaces, other escapes or orders: whatever differs from the canonical form of what was understood.
-    if (joinMembers(members) !== text)
+    if (!isCanonical(text, object, MAX_EVENT_DEPTH))
       return { refusal: { reason: "not_canonical", message: "the bytes are not the canonical form of their value" }, claim };
-    return { read: { text, value: object, members }, claim };
+    return { read: { value: object }, claim };
   } catch (error) {
     if (error instanceof CanonicalError) return { refusal: { reason: error.code, message: error.message }, claim };
     throw error;

@@ -3,7 +3,8 @@
 const FIRST_MARK_EVERY = 64;
 /** A long life keeps each second mark when it has so many, again and again: a search then reads more leaves, memory stays. */
 const MAX_MARKS = 1_024;
-const MAX_RECENT = 8_192;
+/** At least so many, at most twice. */
+const RECENT = 4_096;
 const MAX_PAST_BOOTS = 32;
 
 export type ProducerSnapshot = {
@@ -25,7 +26,10 @@ export class Sequence {
   #markEvery: number;
   #sinceMark: number;
   #gapAllowed = false;
-  readonly #recent = new Map<number, number>();
+  /** Index of each of the last events. */
+  #recent = new Map<number, number>();
+  /** Of those before {@link #recent} began. */
+  #recentBefore = new Map<number, number>();
 
   constructor({ name, boot, lastPseq, pastBoots, marks, markEvery }: ProducerSnapshot) {
     this.name = name;
@@ -83,7 +87,8 @@ export class Sequence {
     this.#markEvery = FIRST_MARK_EVERY;
     this.#sinceMark = FIRST_MARK_EVERY;
     this.#gapAllowed = false;
-    this.#recent.clear();
+    this.#recent = new Map();
+    this.#recentBefore = new Map();
   }
 
   advance(pseq: number, index: number): void {
@@ -92,7 +97,10 @@ export class Sequence {
     if (this.#sinceMark >= this.#markEvery) this.#mark(pseq, index);
     this.#sinceMark += 1;
     this.#recent.set(pseq, index);
-    if (this.#recent.size > MAX_RECENT) this.#recent.delete(this.#recent.keys().next().value ?? 0);
+    if (this.#recent.size < RECENT) return;
+    // Half of them at once: the first of a map is found the more slowly, the more were removed before it.
+    this.#recentBefore = this.#recent;
+    this.#recent = new Map();
   }
 
   #mark(pseq: number, index: number): void {
@@ -110,7 +118,7 @@ export class Sequence {
 
   /** The index of an earlier event, or an index at or before it from which to search onwards; null when there is none. */
   locate(pseq: number): { index: number; exact: boolean } | null {
-    const recent = this.#recent.get(pseq);
+    const recent = this.#recent.get(pseq) ?? this.#recentBefore.get(pseq);
     if (recent !== undefined) return { index: recent, exact: true };
     const mark = this.#marks.findLast(([marked]) => marked <= pseq);
     return mark === undefined ? null : { index: mark[1], exact: mark[0] === pseq };

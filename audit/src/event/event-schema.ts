@@ -12,9 +12,10 @@ export const SCHEMA_SHA256 = createHash("sha256")
   .digest("hex");
 
 const validators = new Map<EventType, Validator>();
+const types: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 
 export function isEventType(type: unknown): type is EventType {
-  return typeof type === "string" && (EVENT_TYPES as string[]).includes(type);
+  return types.has(type);
 }
 
 /** The first violation of the type's schema by an event as a producer sends it; null when there is none. */

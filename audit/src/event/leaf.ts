@@ -1,10 +1,10 @@
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { MAX_EVENT_DEPTH } from "@resontech/contracts/audit-event";
-import { canonicalJson, joinMembers } from "./canonical-json.ts";
+import { canonicalJson } from "./canonical-json.ts";
 
-/** The leaf: the canonical members that a producer sent, with the two that are auditd's. */
-export function leafText(members: readonly [string, string][], prod: string, tLog: string): string {
-  return joinMembers([...members, ["prod", JSON.stringify(prod)], ["t_log", JSON.stringify(tLog)]]);
+/** The leaf: what a producer sent, with the two members that are auditd's. */
+export function leafText(sent: Record<string, unknown>, prod: string, tLog: string): string {
+  return canonicalJson({ ...sent, prod, t_log: tLog }, MAX_EVENT_DEPTH);
 }
 
 /** A leaf of our own log: it was checked when it was written, and its hash when it was read. */

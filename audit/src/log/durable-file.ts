@@ -1,7 +1,7 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { link, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Of a file that is being written, after the name that it gets. */
@@ -34,7 +34,7 @@ export async function replaceFile(path: string, content: string | Buffer, mode: 
     await writeSynced(beside, content, mode);
     await rename(beside, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await removeBeside(beside);
     throw error;
   }
   await syncFolder(dirname(path));
@@ -77,13 +77,20 @@ export async function writeImmutable(path: string, content: Buffer): Promise<voi
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     if (!(await readFile(path)).equals(content)) throw new ImmutableFileError(`${path} exists with other bytes`);
   } finally {
-    await rm(beside, { force: true });
+    await removeBeside(beside);
   }
 }
 
 /** A name of its own for each write: two writers never share a file, and none stumbles over what another one left. */
 function besideOf(path: string): string {
   return `${path}.${randomBytes(8).toString("hex")}.new`;
+}
+
+/** One that was never made is gone as well. `rm` would ask for it first, and hold up the whole process meanwhile. */
+async function removeBeside(path: string): Promise<void> {
+  await unlink(path).catch((error: unknown) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+  });
 }
 
 async function writeSynced(path: string, content: string | Buffer, mode: number): Promise<void> {

@@ -2,21 +2,29 @@
 import { createHash, hash } from "node:crypto";
 
 export const HASH_BYTES = 32;
-const NODE_PREFIX = Buffer.from([0x01]);
+/** Where two hashes are joined; none of it is kept. */
+const NODE = Buffer.alloc(1 + 2 * HASH_BYTES, 0x01);
 /** MTH({}) = SHA-256(""). */
 const EMPTY_ROOT = createHash("sha256").digest();
+
+/** By way of a string, because a digest that is given as bytes has memory of its own, which costs more than hashing them. */
+function sha256(bytes: Uint8Array): Buffer {
+  return Buffer.from(hash("sha256", bytes, "latin1"), "latin1");
+}
 
 /** SHA-256(0x00 ‖ leaf) */
 export function hashLeaf(leaf: Uint8Array): Buffer {
   const prefixed = Buffer.allocUnsafe(1 + leaf.length);
   prefixed[0] = 0x00;
   prefixed.set(leaf, 1);
-  return hash("sha256", prefixed, "buffer");
+  return sha256(prefixed);
 }
 
 /** SHA-256(0x01 ‖ left ‖ right) */
 export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
-  return hash("sha256", Buffer.concat([NODE_PREFIX, left, right]), "buffer");
+  NODE.set(left, 1);
+  NODE.set(right, 1 + HASH_BYTES);
+  return sha256(NODE);
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Grows the files of the log: entry bundles and tiles, full ones when full, partial ones only for the sizes that it is asked for.
  *
- * Two accounts of the tree are kept apart on purpose: the frontier in memory, from the leaves as they came, and the files. After
- * each growth the files are read back, their entries hashed again, and their root must be the frontier's before anybody signs.
+ * Two accounts of the tree are kept apart on purpose: its right edge in memory, from the leaves as they came, and the files. After
+ * each growth the files are read back, their entries hashed again, and their root must be the edge's before anybody signs.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,31 +10,33 @@ import { setImmediate } from "node:timers/promises";
 import { removeLeftovers, syncFolder, type WithRoom, writeImmutable } from "./durable-file.ts";
 import { encodeEntries } from "./entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "./log-reader.ts";
-import { type Frontier, fullTileRoot, hashLeaf } from "./merkle.ts";
+import { fullTileRoot, hashLeaf } from "./merkle.ts";
 import { TILE_WIDTH, type TileName, tilePath } from "./tile-layout.ts";
 
 type PlannedFile = { name: TileName; content: Buffer };
-/** At most so many files are synced side by side: the write-ahead log's own syncs must find a free thread. */
-const PARALLEL_WRITES = 2;
+/** At most so many files are synced side by side: fewer than auditd has threads, so that the write-ahead log's own syncs find a free one. */
+const PARALLEL_WRITES = 16;
+/** Bundles that are read back side by side. */
+const PARALLEL_READS = 8;
 
 export class TreeWriter {
   readonly #logDir: string;
   readonly #reader: LogReader;
   readonly #withRoom: WithRoom;
   readonly #knownFolders = new Set<string>();
-  #frontier: Frontier;
+  #size: number;
   /** Entries of the last, partial bundle. */
   #entries: Buffer[];
   /** Hashes of the partial tile of each level. */
   #edge: Buffer[][];
 
-  private constructor(logDir: string, withRoom: WithRoom, entries: Buffer[], edge: Buffer[][]) {
+  private constructor(logDir: string, withRoom: WithRoom, size: number, entries: Buffer[], edge: Buffer[][]) {
     this.#logDir = logDir;
     this.#withRoom = withRoom;
     this.#reader = new LogReader(logDir);
     this.#entries = entries;
     this.#edge = edge;
-    this.#frontier = frontierOfEdge(edge);
+    this.#size = size;
   }
 
   /** Takes up a tree of `size` leaves from its files. @throws {@link LogDamagedError} */
@@ -44,15 +46,15 @@ export class TreeWriter {
     const width = size % TILE_WIDTH;
     const entries = width === 0 ? [] : await reader.readEntries(Math.floor(size / TILE_WIDTH), width);
     checkEntries(entries, edge[0] ?? [], size - width);
-    return new TreeWriter(logDir, withRoom, entries, edge);
+    return new TreeWriter(logDir, withRoom, size, entries, edge);
   }
 
   get size(): number {
-    return this.#frontier.size;
+    return this.#size;
   }
 
   root(): Buffer {
-    return this.#frontier.root();
+    return frontierOfEdge(this.#edge).root();
   }
 
   /**
@@ -61,10 +63,10 @@ export class TreeWriter {
    * @throws {@link LogDamagedError} when the files do not give the root in memory
    */
   async grow(leaves: readonly { leaf: Buffer; leafHash: Buffer }[]): Promise<() => Promise<void>> {
-    const before = this.#frontier.size;
+    const before = this.#size;
     const full: PlannedFile[] = [];
     for (const [at, { leaf, leafHash }] of leaves.entries()) {
-      this.#frontier.append(leafHash);
+      this.#size += 1;
       this.#entries.push(leaf);
       this.#pushHash(0, leafHash, full);
       // The event loop must turn: producers wait for acknowledgements while a checkpoint is being made.
@@ -80,7 +82,7 @@ export class TreeWriter {
     const tile = this.#edge[level];
     tile.push(hash);
     if (tile.length < TILE_WIDTH) return;
-    const index = this.#frontier.size / TILE_WIDTH ** (level + 1) - 1;
+    const index = this.#size / TILE_WIDTH ** (level + 1) - 1;
     if (level === 0) {
       full.push({ name: { level: "entries", index, width: TILE_WIDTH }, content: encodeEntries(this.#entries) });
       this.#entries = [];
@@ -93,7 +95,7 @@ export class TreeWriter {
 
   #partialFiles(): PlannedFile[] {
     const files: PlannedFile[] = [];
-    const size = this.#frontier.size;
+    const size = this.#size;
     if (this.#entries.length > 0) {
       const name: TileName = { level: "entries", index: Math.floor(size / TILE_WIDTH), width: this.#entries.length };
       files.push({ name, content: encodeEntries(this.#entries) });
@@ -134,13 +136,20 @@ export class TreeWriter {
 
   /** Reads back what was written for leaves `before…size` and compares entries, tiles, levels and root. */
   async #verifyFrom(before: number, full: readonly PlannedFile[]): Promise<void> {
-    const size = this.#frontier.size;
-    for (let index = Math.floor(before / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
-      const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
-      const entries = await this.#reader.readEntries(index, width);
-      checkEntries(entries, await this.#reader.readHashes(0, index, width), index * TILE_WIDTH);
-      await setImmediate();
-    }
+    const size = this.#size;
+    let next = Math.floor(before / TILE_WIDTH);
+    const checkNext = async (): Promise<void> => {
+      while (next * TILE_WIDTH < size) {
+        const index = next++;
+        const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+        const [entries, hashes] = await Promise.all([
+          this.#reader.readEntries(index, width),
+          this.#reader.readHashes(0, index, width),
+        ]);
+        checkEntries(entries, hashes, index * TILE_WIDTH);
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL_READS }, checkNext));
     const edge = await this.#reader.readRightEdge(size);
     for (const { name } of full) {
       if (name.level === "entries") continue;
@@ -156,7 +165,7 @@ export class TreeWriter {
         throw new LogDamagedError(name.index * TILE_WIDTH ** (name.level + 1), `${tilePath(name)} is not what its parent says`);
     }
     const frontier = frontierOfEdge(edge);
-    if (frontier.size !== size || !frontier.root().equals(this.#frontier.root()))
+    if (frontier.size !== size || !frontier.root().equals(this.root()))
       throw new LogDamagedError(before, "the root of the files is not the root in memory");
   }
 

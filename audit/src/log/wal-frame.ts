@@ -41,5 +41,5 @@ export function decodeBatch(segment: Buffer, at: number): { batch: WalBatch; fra
 }
 
 function checksum(frame: Buffer, used: number): number {
-  return crc32c(Buffer.concat([frame.subarray(0, 20), frame.subarray(FRAME_HEADER_BYTES, used)]));
+  return crc32c(frame.subarray(0, 20), frame.subarray(FRAME_HEADER_BYTES, used));
 }

@@ -89,7 +89,7 @@ export class Link {
     const frame = encodeAppend(Buffer.from(composed.event, "utf8"), composed.disclosures);
     const { promise, resolve, reject } = Promise.withResolvers<LeafRef>();
     this.#unacknowledged.set(composed.pseq, { pseq: composed.pseq, frame, resolve, reject });
-    if (this.#isWelcome) this.#socket?.write(frame);
+    if (this.#isWelcome) this.#writeSoon(frame);
     return promise;
   }
 
@@ -98,7 +98,7 @@ export class Link {
     const id = this.#nextQuery++;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#queries.set(id, { resolve, reject });
-    this.#socket?.write(encodeJsonFrame(FRAME.query, { ...query, id }));
+    this.#writeSoon(encodeJsonFrame(FRAME.query, { ...query, id }));
     return promise;
   }
 
@@ -125,6 +125,17 @@ export class Link {
     for (const waiting of this.#unacknowledged.values()) waiting.reject(closed);
     this.#unacknowledged.clear();
     this.#onDrained?.();
+  }
+
+  /** What is sent in one turn of the event loop goes to the kernel in one call. */
+  #writeSoon(frame: Buffer): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    socket.write(frame);
   }
 
   #connect(): void {

@@ -3,7 +3,7 @@ import { signedCheckpoint } from "../helper.ts";
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { heartbeatOf } from "../../src/decisions/heartbeat.ts";
-import { canonicalJson, canonicalMembers } from "../../src/event/canonical-json.ts";
+import { canonicalJson } from "../../src/event/canonical-json.ts";
 import { composeEvent } from "../../src/event/compose-event.ts";
 import { leafText } from "../../src/event/leaf.ts";
 import { ustarMember } from "../../src/export/ustar.ts";
@@ -65,7 +65,7 @@ export class MadeLog {
       ...said,
     };
     const { event } = composeEvent(draft, { boot, pseq, nowMs: this.nowMs });
-    this.leaves.push(Buffer.from(leafText(canonicalMembers(JSON.parse(event), 6), prod, new Date(this.nowMs).toISOString())));
+    this.leaves.push(Buffer.from(leafText(JSON.parse(event), prod, new Date(this.nowMs).toISOString())));
     return this.leaves.length - 1;
   }
 

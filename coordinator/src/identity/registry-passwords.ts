@@ -37,12 +37,20 @@ export class RegistryPasswords {
     return { username, password };
   }
 
-  /** Null unless it is the right password, for the first time and in time. */
-  use(username: string, password: string): PullGrant | null {
+  /**
+   * Null unless it is the right password, for the first time and in time.
+   * @param spend what it is good for; where that throws nothing was had for the password, and it stays good
+   */
+  async use<T>(username: string, password: string, spend: (grant: PullGrant) => Promise<T>): Promise<T | null> {
     const open = this.#open.get(username);
     if (open === undefined || open.expiresAt <= this.#now() || !timingSafeEqual(open.hash, hashOf(password))) return null;
     this.#open.delete(username);
-    return open.grant;
+    try {
+      return await spend(open.grant);
+    } catch (error) {
+      this.#open.set(username, open);
+      throw error;
+    }
   }
 }
 

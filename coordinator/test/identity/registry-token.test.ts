@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { AuditUnavailable } from "@resontech/audit/producer";
 import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import t from "tap";
@@ -81,6 +82,15 @@ t.test("a one-use password becomes a token that pulls its one repository from th
   });
   t.notMatch(api.audit.leaves.at(-1), /fl-cpu/);
   t.equal((await login(issued.username, issued.password)).statusCode, 401, "the password is used up");
+});
+
+t.test("a password is not used up by a request that the audit log could not take", async (t) => {
+  const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a" });
+  api.audit.refusal = new AuditUnavailable("timeout", "auditd does not answer");
+  t.equal((await login(issued.username, issued.password)).statusCode, 503);
+  api.audit.refusal = null;
+  t.equal((await login(issued.username, issued.password)).statusCode, 200);
+  t.equal((await login(issued.username, issued.password)).statusCode, 401);
 });
 
 t.test("wrong, late and missing passwords are refused with a challenge", async (t) => {

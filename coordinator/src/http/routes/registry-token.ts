@@ -24,17 +24,20 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
     },
     async (request, reply) => {
       const login = basicLogin(request.headers.authorization);
-      const grant = login === null ? null : passwords.use(login.username, login.password);
-      if (grant === null) {
-        reply.header("www-authenticate", 'Basic realm="registry"');
-        return request.refuseCredential("registry_login_invalid", "the user name or the one-use password is not valid");
-      }
-      await request.audit.fact({
-        type: "key.registry.token",
-        object: { kind: "node", id: grant.audit.node ?? "operator" },
-        detail: grant.audit,
-      });
-      return tokens.issue(grant);
+      const token =
+        login === null
+          ? null
+          : await passwords.use(login.username, login.password, async (grant) => {
+              await request.audit.fact({
+                type: "key.registry.token",
+                object: { kind: "node", id: grant.audit.node ?? "operator" },
+                detail: grant.audit,
+              });
+              return tokens.issue(grant);
+            });
+      if (token !== null) return token;
+      reply.header("www-authenticate", 'Basic realm="registry"');
+      return request.refuseCredential("registry_login_invalid", "the user name or the one-use password is not valid");
     },
   );
 };

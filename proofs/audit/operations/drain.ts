@@ -1,0 +1,134 @@
+/**
+ * The disk of the log nearly full: what runs ends, what is new is refused by name, everything else is served; fuller still, ballast is given up for it.
+ * Once there is room the ballast is taken back, and the drain ends.
+ */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { Api } from "../../appliance/api.ts";
+import { findingsOf, untilClear } from "../../appliance/findings.ts";
+import type { SmallDisk } from "../../appliance/small-disk.ts";
+import type { RecordedJobs } from "../../jobs/recorded-job.ts";
+import { refusalReason } from "../../jobs/refusal-reason.ts";
+import type { ApplianceLog } from "../appliance-log.ts";
+
+const MIB = 1024 ** 2;
+/** Below twice what the log needs for its next segment and checkpoint, and above once: drain, and no ballast yet. */
+const DRAIN_LEFT_BYTES = 200 * MIB;
+/** Below what it needs. */
+const BALLAST_LEFT_BYTES = 100 * MIB;
+const SEEN_WITHIN_MS = 30_000;
+const JOB_LIMIT_MS = 300_000;
+
+export type Drain = {
+  /** How long after the disk was nearly full `status` said so. */
+  saidAfterS: number;
+  /** What a submission by the public client, and an upload, were answered. */
+  refused: string[];
+  /** What is no new work and was not served; must be empty. */
+  notServed: string[];
+  /** The job that ran when it began. */
+  running: string;
+  ballastBefore: number;
+  ballastGivenUp: number;
+  ballastAfter: number;
+  stillFound: string[];
+  /** A job that was submitted once there was room again. */
+  next: string;
+  /** Of `audit.disk` in the log, in order. */
+  logged: boolean[];
+};
+
+export function isGoodDrain(drain: Drain): boolean {
+  return (
+    drain.refused.length === 2 &&
+    drain.refused.every((code) => code === "audit_unavailable") &&
+    drain.notServed.length === 0 &&
+    drain.running === "FINISHED" &&
+    drain.ballastBefore > 0 &&
+    drain.ballastGivenUp === drain.ballastBefore &&
+    drain.ballastAfter === drain.ballastBefore &&
+    drain.stillFound.length === 0 &&
+    drain.next === "FINISHED" &&
+    drain.logged.join() === "true,false"
+  );
+}
+
+/** @param disk under the folder of the log, with room left */
+export async function drains(
+  {
+    appliance,
+    api,
+    jobs,
+    log,
+    disk,
+  }: { appliance: LocalAppliance; api: Api; jobs: RecordedJobs; log: ApplianceLog; disk: SmallDisk },
+  progress: (line: string) => void,
+): Promise<Drain> {
+  const ballast = (): number => readdirSync(join(appliance.root, "data", "audit", "ballast")).length;
+  const isDraining = (): boolean => findingsOf(appliance).some((line) => line.includes(" audit_draining:"));
+  await until("the ballast is there", () => ballast() > 0);
+  const ballastBefore = ballast();
+  const size = await log.size();
+  const running = await jobs.submit("drained", { rounds: 3, ticks: 20 });
+  await jobs.untilCommitted(running, 0);
+  const waiting = await jobs.submit("cancelled", { rounds: 1, ticks: 1 });
+  progress("the disk of the log is nearly full");
+  const from = Date.now();
+  disk.fillUntil(DRAIN_LEFT_BYTES);
+  await until("status says that it drains", isDraining);
+  const saidAfterS = Math.round((Date.now() - from) / 1000);
+  const refused = [
+    await jobs.submit("new-work", { rounds: 1, ticks: 1 }).then(() => "accepted", refusalReason),
+    codeOf((await api.call("POST", "/api/users/storage/upload/init", { key: "jobs/new/one", size: 5 })).body),
+  ];
+  const notServed = await notServedWhileDraining(appliance, api);
+  const cancelled = await api.call("POST", `/api/tasks/${waiting}/cancel`);
+  if (cancelled.status !== 200) notServed.push(`cancel: ${cancelled.status} ${JSON.stringify(cancelled.body)}`);
+  const ended = (await api.untilEnded(running, JOB_LIMIT_MS)).status;
+  progress(`the job that ran: ${ended}; the disk is fuller still`);
+  disk.fillUntil(BALLAST_LEFT_BYTES);
+  await until("ballast is given up", () => ballast() < ballastBefore);
+  const ballastGivenUp = ballastBefore - ballast();
+  notServed.push(...(await notServedWhileDraining(appliance, api)));
+  progress("there is room again");
+  disk.free();
+  await until("the drain is over", () => !isDraining() && ballast() === ballastBefore);
+  const stillFound = await untilClear(appliance);
+  const next = (await api.untilEnded(await jobs.submit("after", { rounds: 1, ticks: 1 }), JOB_LIMIT_MS)).status;
+  const logged = (await log.since(size))
+    .filter(({ type }) => type === "audit.disk")
+    .map(({ detail }) => detail?.["draining"] === true);
+  const counted = { ballastBefore, ballastGivenUp, ballastAfter: ballast() };
+  return { saidAfterS, refused, notServed, running: ended, ...counted, stillFound, next, logged };
+}
+
+/** What a drain leaves alone: looks at keys and log, changes of people and keys, the operator's export. */
+async function notServedWhileDraining(appliance: LocalAppliance, api: Api): Promise<string[]> {
+  const failed: string[] = [];
+  const asked = async (method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<unknown> => {
+    const answer = await api.call(method, path, body);
+    if (answer.status >= 300) failed.push(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  await asked("GET", "/api/keys");
+  await asked("GET", "/api/users/storage/bucket");
+  await asked("GET", "/api/audit/events");
+  const made = (await asked("POST", "/api/keys", { name: "while-draining" })) as { id?: string };
+  await asked("DELETE", `/api/keys/${made.id}`);
+  const file = join(appliance.root, "data", `export-${crypto.randomUUID()}.tar`);
+  await appliance.command(["audit", "export", "--out", file]).catch((error: unknown) => failed.push(`export: ${String(error)}`));
+  rmSync(file, { force: true });
+  return failed;
+}
+
+function codeOf(body: unknown): string {
+  const { code = "accepted" } = (body ?? {}) as { code?: string };
+  return code;
+}
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (const from = Date.now(); !holds(); await sleep(500))
+    if (Date.now() - from > SEEN_WITHIN_MS) throw new Error(`not within ${SEEN_WITHIN_MS / 1000} s: ${what}`);
+}

@@ -1,0 +1,76 @@
+/** Operations that are open when their producer is killed. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
+import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { Api } from "../../appliance/api.ts";
+import { untilHealthy } from "../../appliance/until-healthy.ts";
+import type { ApplianceLog } from "../appliance-log.ts";
+
+/** Each producer dies with an operation open; how the log says that it ended. */
+export async function orphansClosed(appliance: LocalAppliance, api: Api, log: ApplianceLog, progress: (line: string) => void) {
+  const pidOf = (part: string): number => appliance.status().parts.find(({ name }) => name === part)?.pid ?? 0;
+  const closedAs = async (from: number, type: string) =>
+    (await log.since(from)).findLast((leaf) => leaf.type === type && leaf.phase === "failed")?.outcome?.code ?? "open";
+
+  progress("the coordinator is killed while the object store has not answered it");
+  let size = await log.size();
+  const engine = pidOf("s3");
+  process.kill(engine, "SIGSTOP");
+  const asked = api.call("POST", "/api/users/storage/upload/init", { key: "jobs/killed/one", size: 5 }).catch(() => null);
+  await sleep(1_000);
+  process.kill(pidOf("coordinator"), "SIGKILL");
+  await asked;
+  process.kill(engine, "SIGCONT");
+  await untilHealthy(appliance);
+  const coordinator = await closedAs(size, "data.upload.init");
+
+  progress("the S3 front is killed while an object comes in");
+  size = await log.size();
+  const put = await slowWrite(appliance, api);
+  await sleep(1_000);
+  process.kill(pidOf("s3-front"), "SIGKILL");
+  await put.ended;
+  await untilHealthy(appliance);
+  const front = await closedAs(size, "data.object.write");
+
+  progress("the command is killed while a part stops");
+  size = await log.size();
+  const registry = pidOf("registry");
+  process.kill(registry, "SIGSTOP");
+  const command = spawn(join(appliance.root, "current", "bin", "appliance"), ["--root", appliance.root, "stop", "registry"], {
+    detached: true,
+    stdio: "ignore",
+  });
+  const exited = once(command, "exit");
+  await sleep(3_000);
+  process.kill(-(command.pid ?? 0), "SIGKILL");
+  await exited;
+  process.kill(registry, "SIGCONT");
+  await appliance.command(["start", "registry"]).catch(() => appliance.command(["start", "registry"]));
+  await untilHealthy(appliance);
+  return { coordinator, front, command: await closedAs(size, "admin.stop") };
+}
+
+/** A write of the first user's that is under way until somebody ends it. */
+async function slowWrite(appliance: LocalAppliance, api: Api): Promise<{ ended: Promise<void> }> {
+  const quickstart = appliance.quickstart();
+  const { endpoint, region, bucketAlias } = (await api.call("GET", "/api/users/storage/bucket")).body as Record<string, string>;
+  const ca = readFileSync(quickstart["SSL_CERT_FILE"] ?? "", "utf8");
+  const credentials = {
+    accessKeyId: quickstart["RESON_S3_ACCESS_KEY_ID"] ?? "",
+    secretAccessKey: quickstart["RESON_S3_SECRET_ACCESS_KEY"] ?? "",
+  };
+  using s3 = new S3Transport({ endpoint: endpoint ?? "", region: region ?? "", ca, credentials });
+  const url = await s3.presign("PUT", [bucketAlias ?? "", "jobs/killed/two"], {}, 60);
+  const sent = request(url, { method: "PUT", ca, headers: { "content-length": "5000000" } });
+  const ended = new Promise<void>((resolve) => {
+    sent.on("close", resolve).on("error", () => resolve());
+  });
+  sent.write(Buffer.alloc(100_000));
+  return { ended };
+}
