@@ -10,6 +10,7 @@ import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Test } from "tap";
 import { parseLeaf } from "../src/event/leaf.ts";
+import { exportLog } from "../src/export/export-log.ts";
 import { type Checkpoint, checkpointText, signatureOf } from "../src/log/checkpoint.ts";
 import type { WithRoom } from "../src/log/durable-file.ts";
 import { LogReader } from "../src/log/log-reader.ts";
@@ -17,6 +18,7 @@ import type { NoteSigner } from "../src/log/note-key.ts";
 import { formatNote } from "../src/log/signed-note.ts";
 
 const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
+const VERIFIER = join(import.meta.dirname, "../src/verifier/main.ts");
 const TODAY = new Date().toISOString().slice(0, 10);
 
 export class AuditdFixture {
@@ -207,6 +209,14 @@ export function keyList(): Omit<EventDraft<"key.list">, "phase"> {
     actor: { sub: "usr-1", kind: "user" },
     object: { kind: "user", id: "usr-1" },
   };
+}
+
+/** What the verifier says of the shard that is written, by the appliance's own policy. */
+export async function verified(auditd: AuditdFixture): Promise<object> {
+  const file = join(auditd.root, "export.tar");
+  await exportLog({ logDir: auditd.shardDir(auditd.currentSlug), file });
+  const args = [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"];
+  return JSON.parse(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout) as object;
 }
 
 /** Every leaf of a stopped or running log that its checkpoint covers. */

@@ -321,15 +321,20 @@ export class Auditd implements AsyncDisposable {
     const { clockSyncedFile } = this.#config;
     const next = shardFiles(this.#config, slugAfter(files.slug, "year"));
     const isClockTrusted = this.#isClockVouched || (clockSyncedFile !== null && (await exists(clockSyncedFile)));
-    const isNextPrepared = auditLog.ledger.nextShard === next.origin;
+    const prepared = auditLog.ledger.nextShard?.origin === next.origin ? auditLog.ledger.nextShard : null;
+    const isNextPrepared = prepared !== null;
     const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
-    if (due === "prepare") {
-      const keys = (await makeShardKeys(this.#config, this.#keys, next)).map(verifierKey);
+    if (due === null) return;
+    const keys = (await makeShardKeys(this.#config, this.#keys, next)).map(verifierKey);
+    const areNamed = prepared !== null && prepared.keys.join() === keys.join();
+    if (!areNamed) {
+      if (prepared !== null) this.#log.error({ named: prepared.keys, keys }, "the next shard's keys were gone: others are named");
       const detail = { origin: next.origin, keys };
       await auditLog.record({ type: "audit.shard.next", object: { kind: "log", id: AUDITD }, detail });
       this.#log.info(detail, "the next shard is prepared");
+      // What was named anew is looked at anew.
       if (isClockTrusted) await this.#prepareOrTurn();
-    } else if (due === "turn") {
+    } else {
       this.#turning = this.#turn(shard, next.origin);
       await this.#turning;
       this.#turning = null;

@@ -13,18 +13,26 @@ import { readWal } from "../log/wal-recovery.ts";
 import type { LogKeys } from "./keys/log-keys.ts";
 import { exists, type ShardFiles } from "./shard-files.ts";
 
-/** Makes the keys, and lists them in the policy; safe to repeat. */
+/**
+ * Makes the keys, and lists them in the policy; safe to repeat. Keys of this shard that were listed and are gone are listed no longer: a checkpoint
+ * must carry the signature of each one that is.
+ */
 export async function makeShardKeys(config: AuditdConfig, logKeys: LogKeys, shard: ShardFiles): Promise<LogSigner[]> {
   await logKeys.ensure(shard);
   const signers = await logKeys.signersOf(shard);
   const keys = signers.map(verifierKey);
   const hasPolicy = await exists(config.policyFile);
   const policy = hasPolicy ? await readFile(config.policyFile, "latin1") : "quorum none\n";
-  const listed = parsePolicy(Buffer.from(policy, "latin1")).logs.map(verifierKey);
+  const listed = parsePolicy(Buffer.from(policy, "latin1"))
+    .logs.filter(({ name }) => name === shard.origin)
+    .map(verifierKey);
+  const gone = listed.filter((key) => !keys.includes(key));
   const missing = keys.filter((key) => !listed.includes(key));
   // First of all lines: what is there, comments and witnesses, stays as its author wrote it.
-  if (missing.length === 0) await syncFolder(dirname(config.policyFile));
-  else await replaceFile(config.policyFile, Buffer.from(missing.map((key) => `log ${key}\n`).join("") + policy, "latin1"), 0o444);
+  const kept = policy.split("\n").filter((line) => !gone.some((key) => line.split(/[ \t]+/).includes(key)));
+  const lines = [...missing.map((key) => `log ${key}`), ...kept];
+  if (missing.length + gone.length === 0) await syncFolder(dirname(config.policyFile));
+  else await replaceFile(config.policyFile, Buffer.from(lines.join("\n"), "latin1"), 0o444);
   return signers;
 }
 

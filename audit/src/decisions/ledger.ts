@@ -33,7 +33,7 @@ export type LedgerSnapshot = {
   producers: ProducerSnapshot[];
   open: [op: string, opened: Opened][];
   losses: string[];
-  nextShard: string | null;
+  nextShard: NextShard | null;
   isClosed: boolean;
   follows: Follows | null;
   lacksWitness: boolean;
@@ -41,6 +41,9 @@ export type LedgerSnapshot = {
 
 /** The shard before this one, and what of it was lost where it was put back to an older state. */
 export type Follows = { origin: string; lostFrom: number; lostTo: number };
+
+/** The shard that is prepared, and the keys that were named for it. */
+export type NextShard = { origin: string; keys: readonly string[] };
 
 export class Ledger {
   readonly #families: ReadonlyMap<string, string>;
@@ -53,7 +56,7 @@ export class Ledger {
   readonly #losses = new Set<string>();
   #tLogMs = 0;
   #highestGeneration = 0;
-  #nextShard: string | null = null;
+  #nextShard: NextShard | null = null;
   #isClosed = false;
   #follows: Follows | null = null;
   #lacksWitness = false;
@@ -91,8 +94,7 @@ export class Ledger {
     return this.#highestGeneration;
   }
 
-  /** Origin of the shard that is prepared to follow this one. */
-  get nextShard(): string | null {
+  get nextShard(): NextShard | null {
     return this.#nextShard;
   }
 
@@ -184,7 +186,8 @@ export class Ledger {
         lostFrom: Number(detail["prev_size"]),
         lostTo: Number(detail["seen_size"]),
       };
-    if (event.type === "audit.shard.next") this.#nextShard = String(detail["origin"]);
+    if (event.type === "audit.shard.next")
+      this.#nextShard = { origin: String(detail["origin"]), keys: detail["keys"] as string[] };
     if (event.type === "audit.shard.close") this.#isClosed = true;
     if (event.type === "audit.witness.lag") this.#lacksWitness = detail["over"] !== true;
     if (event.type === "audit.op.carried") this.#carry(event.op, detail);

@@ -1,14 +1,12 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pkcs11js from "pkcs11js";
 import t, { type Test } from "tap";
-import { exportLog } from "../../src/export/export-log.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, keyList, readLeaves, temporaryFolder, verified } from "../helper.ts";
 
 const MODULE = "/usr/lib/softhsm/libsofthsm2.so";
-const VERIFIER = join(import.meta.dirname, "../../src/verifier/main.ts");
 const PIN = "4711-0815";
 const NOVEMBER = Date.UTC(2026, 10, 5, 10);
 const DECEMBER = Date.UTC(2026, 11, 20, 10);
@@ -57,15 +55,6 @@ function privateKeys(): { label: string; extractable: boolean; sensitive: boolea
     module.C_Finalize();
     module.close();
   }
-}
-
-async function verified(auditd: AuditdFixture): Promise<object> {
-  const file = join(auditd.root, "export.tar");
-  await exportLog({ logDir: auditd.shardDir(auditd.currentSlug), file });
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
-    encoding: "utf8",
-  });
-  return JSON.parse(stdout) as object;
 }
 
 t.test("a key that is made in a token signs the log, life after life, and never leaves the token", async (t) => {

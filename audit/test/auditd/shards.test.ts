@@ -8,7 +8,7 @@ import { signCheckpoint } from "../../src/log/checkpoint.ts";
 import { Frontier } from "../../src/log/merkle.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { until } from "../audit-out/helper.ts";
-import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder, verified } from "../helper.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
 const JANUARY = Date.parse("2027-01-01T00:00:05Z");
@@ -92,6 +92,31 @@ t.test("the next shard is prepared ahead, and turns after the new year once some
   );
   t.equal(after[0]!.detail!["prev_size"], (await readLeaves(auditd.shardDir("2026"))).length);
 });
+
+t.test(
+  "keys of the next shard that are gone at the turn are made and named anew before it, and the policy lists them alone",
+  async (t) => {
+    const auditd = await auditdInDecember(t);
+    await auditd.stop();
+    const named = (await readLeaves(auditd.shardDir("2026"))).filter(({ type }) => type === "audit.shard.next");
+    for (const file of keysOf(auditd).filter((name) => name.startsWith("2027"))) rmSync(join(auditd.config.keysDir, file));
+    auditd.clockMs = JANUARY;
+    await auditd.start();
+    t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
+    await auditd.stop();
+    const [first, second, ...more] = (await readLeaves(auditd.shardDir("2026"))).filter(
+      ({ type }) => type === "audit.shard.next",
+    );
+    t.same([first, more], [named[0], []], "once before, once anew");
+    const listed = readFileSync(auditd.config.policyFile, "utf8").match(/^log box\.audit\.acme\/2027\+.*/gm);
+    t.same(
+      listed,
+      (second!.detail!["keys"] as string[]).map((key) => `log ${key}`),
+    );
+    t.notSame(second!.detail!["keys"], first!.detail!["keys"]);
+    t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" } } });
+  },
+);
 
 t.test("a producer whose acknowledgement was lost at the turn gets the same one from the shard before", async (t) => {
   const auditd = await auditdInDecember(t);

@@ -1,6 +1,8 @@
 /** What auditd refuses: rows spoilt in the transaction that writes them, against the real auditd. */
 import { randomUUID } from "node:crypto";
+import type { LeafRef } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
+import { readLeaves } from "../../../audit/test/helper.ts";
 import { CoreFixture, eventually } from "../kernel/core-fixture.ts";
 
 type Spoil = (event: Record<string, unknown>) => void;
@@ -28,6 +30,19 @@ async function start(t: Test) {
   };
   return { fixture, rows, record };
 }
+
+t.test("what the log has taken last is kept with the rows that are gone, for the next life to show auditd", async (t) => {
+  const { fixture, rows, record } = await start(t);
+  const kept = () =>
+    JSON.parse(fixture.core.db.prepare<[], string>("SELECT value FROM meta WHERE name = 'record-ack'").pluck().get()!) as LeafRef;
+  await record(3, () => {});
+  await eventually(() => (rows().length === 0 ? true : null), "all are taken");
+  const leaf = await eventually(
+    async () => (await readLeaves(fixture.auditd.logDir))[kept().index] ?? null,
+    "a checkpoint covers the last",
+  );
+  t.match(leaf, { prod: "coordinator-record", detail: { counter: 2 } });
+});
 
 t.test("a record in whose place a refusal stands in the log is told of, and the next ones follow", async (t) => {
   const { fixture, rows, record } = await start(t);

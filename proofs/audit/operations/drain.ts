@@ -14,10 +14,10 @@ import { refusalReason } from "../../jobs/refusal-reason.ts";
 import type { ApplianceLog } from "../appliance-log.ts";
 
 const MIB = 1024 ** 2;
-/** Below twice what the log needs for its next segment and checkpoint, and above once: drain, and no ballast yet. */
-const DRAIN_LEFT_BYTES = 200 * MIB;
-/** Below what it needs. */
-const BALLAST_LEFT_BYTES = 100 * MIB;
+/** A trial's log keeps 64 MiB of ballast and needs 32 MiB for its next segment and checkpoint: below the first it drains. */
+const DRAIN_LEFT_BYTES = 56 * MIB;
+/** Below the second it gives up ballast. */
+const BALLAST_LEFT_BYTES = 20 * MIB;
 const SEEN_WITHIN_MS = 30_000;
 const JOB_LIMIT_MS = 300_000;
 
