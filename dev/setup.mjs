@@ -45,6 +45,13 @@ const DEBIAN_PACKAGES = [
   "chromium",
 ];
 
+/** What one proof alone needs. */
+const PACKAGES_OF_PROOFS = {
+  "audit-export": ["rsyslog", "rsyslog-openssl"],
+};
+
+const [script, ...args] = process.argv.slice(2);
+
 function fail(what, remedy) {
   process.stderr.write(`\nset-up stopped: ${what}\n  what to do: ${remedy}\n`);
   process.exit(1);
@@ -87,7 +94,8 @@ function checkHost() {
 }
 
 function installPackages() {
-  const missing = DEBIAN_PACKAGES.filter((name) => {
+  const ofProof = script === "proofs/main.ts" ? PACKAGES_OF_PROOFS[args[0]] : undefined;
+  const missing = [...DEBIAN_PACKAGES, ...(ofProof ?? [])].filter((name) => {
     const asked = spawnSync("dpkg-query", ["-W", "-f", "${db:Status-Status}", name], { encoding: "utf8" });
     return asked.status !== 0 || asked.stdout !== "installed";
   });
@@ -126,7 +134,6 @@ installNodeModules();
 mkdirSync(join(root, ".cache"), { recursive: true });
 say("the machine is ready");
 
-const [script, ...args] = process.argv.slice(2);
 if (script) {
   const node = join(root, "node_modules", ".bin", "node");
   const env = {

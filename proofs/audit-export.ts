@@ -2,8 +2,7 @@
  * A receiver of the log that is down, and then killed over and over in the middle of what it reads, ends with the same set of entries as the log. The receiver
  * is rsyslog over TLS; entries keep coming at one rate all the while.
  *
- * `npm run prove -- audit-export [MINUTES_DOWN [EVENTS_PER_S [KILLS]]]`; 30 minutes, 1,000 events/s and 10 kills unless said otherwise. Needs root and rsyslogd
- * with its OpenSSL driver.
+ * `npm run prove -- audit-export [MINUTES_DOWN [EVENTS_PER_S [KILLS]]]`; 30 minutes, 1,000 events/s and 10 kills unless said otherwise.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

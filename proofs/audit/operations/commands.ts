@@ -11,7 +11,8 @@ export async function commandsRecorded(appliance: LocalAppliance, log: Appliance
   await appliance.command(["start", "registry"]);
   await appliance.command(["add-user", "second"]);
   await appliance.command(["join-token", "other-node"]);
-  await appliance.command(["image", "pull", "fl-cpu"]);
+  // Asks the coordinator for a password for each repository.
+  await appliance.command(["image", "check"]);
   await appliance.command(["audit", "export", "--out", join(appliance.root, "data", "proof-export.tar")]);
   const done = (await log.since(size)).filter(({ phase }) => phase === "completed").map(({ type }) => type);
   const installed = (await log.since(0)).some(({ type, phase }) => type === "admin.install" && phase === "completed");

@@ -56,7 +56,11 @@ export async function refusedWithoutAuditd(
   const ask = ({ method, path }: Route): Promise<Answer> =>
     path === "/token"
       ? api.call("GET", "/token?service=registry&scope=repository:resontech/fl-cpu:pull", undefined, basic)
-      : api.call(method as "POST", path.replace("{id}", path.startsWith("/api/keys") ? (key?.id ?? "") : job), BODIES[path]);
+      : api.call(
+          method as "POST",
+          path.replace("{index}", "0").replace("{id}", path.startsWith("/api/keys") ? (key?.id ?? "") : job),
+          BODIES[path],
+        );
 
   progress(`auditd is stopped; ${routes.length} routes are asked`);
   const before = stateOf(appliance);
