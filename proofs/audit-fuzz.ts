@@ -2,7 +2,7 @@
  * Nothing that an auditor can hand to the verifier brings it down: no crash, no hang, no memory over the limit, and no altered export that passes. Exports,
  * proofs, policies, kept checkpoints, erasures and announced times, made of real logs by seeded changes, or of logs under the fuzzer's own keys so that
  * hashes and signatures hold; inputs that reach code that none had reached are changed further. Most are judged by the verifier's code in processes that
- * are watched, some by the shipped program as well, which must say the same; large ones by the program alone. Before that it is shown that a judge that
+ * are watched, some by the shipped program as well, under four majors of Node in turns, which must say the same; large ones by the program alone. Before that it is shown that a judge that
  * throws, loops, allocates or passes everything is noticed.
  *
  * `npm run prove -- audit-fuzz [SECONDS [SEED]]` (7200 and 1 unless said); `npm run prove -- audit-fuzz again FOLDER` makes the input of a finding again
@@ -17,6 +17,7 @@ import { temporaryRoot } from "./audit/auditd-instance.ts";
 import { again } from "./audit/fuzz/again.ts";
 import { FuzzRun } from "./audit/fuzz/fuzz-run.ts";
 import { makeSamples } from "./audit/fuzz/samples.ts";
+import { nodeBuilds } from "./audit/versions/node-builds.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -34,7 +35,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const samplesFile = join(root, "samples");
     writeFileSync(samplesFile, serialize(samples));
     progress(`seed ${seed}: ${samples.exports.length} exports and ${samples.proofs.length} proofs of real logs to begin with`);
-    const run = new FuzzRun({ root, samples, samplesFile, seed, program, progress });
+    const nodes = nodeBuilds(join(CACHE, "../node-builds"));
+    const run = new FuzzRun({ root, samples, samplesFile, seed, program, nodes, progress });
     const notices = await run.notices();
     progress(`broken judges: ${JSON.stringify(notices)}`);
     await run.fuzz(seconds);

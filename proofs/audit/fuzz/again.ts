@@ -27,7 +27,7 @@ export async function again(folder: string, program: string, progress: ProofCont
     const same = made.filter((file) =>
       readFileSync(file).equals(readFileSync(join(folder, file.slice(file.lastIndexOf("/") + 1)))),
     );
-    const run = await runProgram(program, input, join(root, "run"));
+    const run = await runProgram(program, input, join(root, "run"), process.execPath);
     const faults = [faultOfRun(run, bytesOf(input))];
     if ("path" in finding) {
       const task = { first: 0, stride: 1, only: finding.path, judge: "verifier", program: null } as const;

@@ -13,6 +13,7 @@ import { cpuLimitS, MAX_PROGRAM_RSS_MIB, WORKER_HEAP_MIB, WORKER_RSS_MIB } from 
 import { InputMaker, type Path } from "./make-input.ts";
 import { NoteKeys } from "./note-keys.ts";
 import { faultOfRun, runProgram } from "./program.ts";
+import type { NodeBuild } from "../versions/node-builds.ts";
 import type { Samples } from "./samples.ts";
 import type { WorkerNews, WorkerTask } from "./worker.ts";
 
@@ -25,6 +26,8 @@ export type FuzzGiven = {
   seed: number;
   /** As it ships. */
   program: string;
+  /** What it is run by, in turns. */
+  nodes: readonly NodeBuild[];
   progress: ProofContext["progress"];
 };
 
@@ -45,7 +48,7 @@ export class FuzzRun {
   readonly #byCode: Record<string, number> = {};
   readonly #large: Partial<Record<LargeKind, number>> = {};
   readonly #heavy: Path[] = [];
-  #programRuns = 0;
+  readonly #programRuns: Record<string, number> = {};
   #programPeakMib = 0;
   #largePeakMib = 0;
   #largeCpuPart = 0;
@@ -91,9 +94,10 @@ export class FuzzRun {
   result(): { isSound: boolean; figures: Record<string, unknown> } {
     const { crash, hang, memory, wrong } = this.#findings.counts;
     const inputs = this.#inputs;
+    const allNodes = this.#given.nodes.every(({ version }) => (this.#programRuns[version] ?? 0) > 0);
     const allLarge = Object.keys(LARGE_INPUTS).every((kind) => (this.#large[kind as LargeKind] ?? 0) > 0);
     return {
-      isSound: crash + hang + memory + wrong === 0 && inputs > 0 && this.#programRuns > 0 && allLarge,
+      isSound: crash + hang + memory + wrong === 0 && inputs > 0 && allNodes && allLarge,
       figures: {
         seconds: Math.round(this.#tookS),
         inputs,
@@ -125,7 +129,7 @@ export class FuzzRun {
   }
 
   get #inputs(): number {
-    return Object.values(this.#byKind).reduce((sum, count) => sum + count, 0);
+    return sumOf(this.#byKind);
   }
 
   async #told(judge: WorkerTask["judge"], said: string): Promise<string | null> {
@@ -155,7 +159,7 @@ export class FuzzRun {
   /** One process after the other: each ends only of what must not be. */
   async #judge(worker: number, stride: number, signal: AbortSignal): Promise<void> {
     for (let first = worker; !signal.aborted; ) {
-      const program = { path: this.#given.program, every: PROGRAM_EVERY };
+      const program = { path: this.#given.program, nodes: this.#given.nodes, every: PROGRAM_EVERY };
       const task = this.#task({ first, stride, judge: "verifier", program }, String(worker));
       const process = new JudgeProcess(task, (news) => this.#note(news));
       const stop = (): void => process.end();
@@ -174,7 +178,8 @@ export class FuzzRun {
   #note({ byKind, byCode, programRuns, programPeakMib, peakMib, slowestMs, found, heavy, reached }: WorkerNews): void {
     for (const [kind, count] of Object.entries(byKind)) this.#byKind[kind] = (this.#byKind[kind] ?? 0) + count;
     for (const [code, count] of Object.entries(byCode)) this.#byCode[code] = (this.#byCode[code] ?? 0) + count;
-    this.#programRuns += programRuns;
+    for (const [version, count] of Object.entries(programRuns))
+      this.#programRuns[version] = (this.#programRuns[version] ?? 0) + count;
     this.#programPeakMib = Math.max(this.#programPeakMib, programPeakMib);
     this.#workerPeakMib = Math.max(this.#workerPeakMib, peakMib);
     this.#slowestMs = Math.max(this.#slowestMs, slowestMs);
@@ -205,7 +210,7 @@ export class FuzzRun {
   }
 
   async #judgeByProgram(place: Place, input: Input): Promise<void> {
-    const run = await runProgram(this.#given.program, input, join(this.#given.root, "large"));
+    const run = await runProgram(this.#given.program, input, join(this.#given.root, "large"), process.execPath);
     const bytes = bytesOf(input);
     this.#largePeakMib = Math.max(this.#largePeakMib, run.peakMib ?? 0);
     this.#largeCpuPart = Math.max(this.#largeCpuPart, (run.cpuS ?? 0) / cpuLimitS(bytes));
@@ -216,10 +221,14 @@ export class FuzzRun {
   #tell(): void {
     const { crash, hang, memory, wrong } = this.#findings.counts;
     const seconds = (performance.now() - this.#fromMs) / 1_000;
-    const large = Object.values(this.#large).reduce((sum, count) => sum + count, 0);
+    const large = sumOf(this.#large);
     this.#given.progress(
-      `${this.#inputs} inputs, ${(this.#inputs / seconds).toFixed(0)} a second, ${this.#programRuns} by the program as well, ${large} large; ` +
+      `${this.#inputs} inputs, ${(this.#inputs / seconds).toFixed(0)} a second, ${sumOf(this.#programRuns)} by the program as well, ${large} large; ` +
         `${crash} crashes, ${hang} hangs, ${memory} over memory, ${wrong} wrong; ${(100 * this.#reached.part).toFixed(1)} % of the code reached`,
     );
   }
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

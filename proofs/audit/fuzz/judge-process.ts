@@ -28,7 +28,7 @@ export class JudgeProcess {
   constructor(task: WorkerTask, onNews: (news: WorkerNews) => void, limitS: number = cpuLimitS(INPUT_BYTES)) {
     this.#progressFile = task.progressFile;
     const flags = [`--max-old-space-size=${WORKER_HEAP_MIB}`, "--expose-gc", "--disable-warning=ExperimentalWarning"];
-    this.#child = spawn(...boundedNode([...flags, WORKER, JSON.stringify(task)]), {
+    this.#child = spawn(...boundedNode(process.execPath, [...flags, WORKER, JSON.stringify(task)]), {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#child.stderr!.on("data", (part: Buffer) => {

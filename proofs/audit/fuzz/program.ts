@@ -25,15 +25,17 @@ process.on("exit", () => { const { user, system } = process.cpuUsage();
 writeSync(3, JSON.stringify({ cpuS: (user + system) / 1e6, peakMib: Number(/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024 })); });`;
 const LOOK_MS = 200;
 
+/** @param node it is run by */
 export async function runProgram(
   program: string,
   input: Input,
   folder: string,
+  node: string,
   flags: readonly string[] = ["--json"],
 ): Promise<ProgramRun> {
   const [file = "", ...options] = asFiles(input, folder);
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
-  const child = spawn(...boundedNode([hook, program, input.isPiped ? "-" : file, ...options, ...flags]), {
+  const child = spawn(...boundedNode(node, [hook, program, input.isPiped ? "-" : file, ...options, ...flags]), {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   // A program that has seen enough reads no further.

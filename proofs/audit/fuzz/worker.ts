@@ -17,6 +17,7 @@ import type { Judge, Judged } from "./judged.ts";
 import { WORKER_RSS_MIB } from "./limits.ts";
 import { InputMaker, type Made, type Path } from "./make-input.ts";
 import { faultOfRun, runProgram } from "./program.ts";
+import type { NodeBuild } from "../versions/node-builds.ts";
 import type { Samples } from "./samples.ts";
 
 export type WorkerTask = {
@@ -27,8 +28,8 @@ export type WorkerTask = {
   stride: number;
   only: Path | null;
   judge: "verifier" | keyof typeof BROKEN_JUDGES;
-  /** The shipped program, and each how many inputs it judges as well. */
-  program: { path: string; every: number } | null;
+  /** The shipped program, what it is run by in turns, and each how many inputs it judges as well. */
+  program: { path: string; nodes: readonly NodeBuild[]; every: number } | null;
   progressFile: string;
   folder: string;
 };
@@ -36,7 +37,8 @@ export type WorkerTask = {
 export type WorkerNews = {
   byKind: Record<string, number>;
   byCode: Record<string, number>;
-  programRuns: number;
+  /** By the version of Node. */
+  programRuns: Record<string, number>;
   programPeakMib: number;
   peakMib: number;
   slowestMs: number;
@@ -74,6 +76,7 @@ const batch: { path: Path; made: Made; input: Input }[] = [];
 const choice = new Dice(task.seed + task.first);
 let news = noNews();
 let toldAt = performance.now();
+let compared = task.first;
 
 if (task.only !== null) {
   const { made, input } = maker.at(task.only);
@@ -98,7 +101,7 @@ async function judgeOne(path: Path, kind: string, input: Input, alsoByProgram: b
   const code = answer?.code ?? "none";
   news.byKind[kind] = (news.byKind[kind] ?? 0) + 1;
   news.byCode[code] = (news.byCode[code] ?? 0) + 1;
-  if (answer !== null && alsoByProgram && task.program !== null) await compare(path, input, answer, task.program.path);
+  if (answer !== null && alsoByProgram && task.program !== null) await compare(path, input, answer, task.program);
   noteMemory(path);
 }
 
@@ -129,9 +132,15 @@ async function keepNew(judgedOnes: typeof batch): Promise<void> {
 }
 
 /** The program in a process of its own must say the same. */
-async function compare(path: Path, input: Input, answer: Judged, program: string): Promise<void> {
-  const run = await runProgram(program, input, join(task.folder, "program"));
-  news.programRuns += 1;
+async function compare(
+  path: Path,
+  input: Input,
+  answer: Judged,
+  { path: program, nodes }: NonNullable<WorkerTask["program"]>,
+): Promise<void> {
+  const { version, path: node } = nodes[compared++ % nodes.length]!;
+  const run = await runProgram(program, input, join(task.folder, "program"), node);
+  news.programRuns[version] = (news.programRuns[version] ?? 0) + 1;
   news.programPeakMib = Math.max(news.programPeakMib, run.peakMib ?? 0);
   const fault = faultOfRun(run, bytesOf(input));
   if (fault !== null) return found(path, fault);
@@ -139,7 +148,7 @@ async function compare(path: Path, input: Input, answer: Judged, program: string
   const expected: unknown =
     answer.report === null ? null : JSON.parse(JSON.stringify({ ...answer.report, exitCode: answer.code }));
   if (run.code !== answer.code || !isDeepStrictEqual(report, expected))
-    found(path, { what: "wrong", said: `the program ends with ${run.code}, its code with ${answer.code}` });
+    found(path, { what: "wrong", said: `the program ends with ${run.code} under Node ${version}, its code with ${answer.code}` });
 }
 
 function found(path: Path, fault: Fault): void {
@@ -168,7 +177,7 @@ function tell(): void {
 }
 
 function noNews(): Omit<WorkerNews, "reached"> {
-  return { byKind: {}, byCode: {}, programRuns: 0, programPeakMib: 0, peakMib: 0, slowestMs: 0, found: [], heavy: [] };
+  return { byKind: {}, byCode: {}, programRuns: {}, programPeakMib: 0, peakMib: 0, slowestMs: 0, found: [], heavy: [] };
 }
 
 /** The message and where it comes from, without this harness's own frames. */
