@@ -2,7 +2,7 @@ import { commitmentOf } from "../event/commitment.ts";
 import { EVENT_CATALOGUE, type CatalogueEntry } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
-import { msOf } from "./instant.ts";
+import { msOf } from "../event/instant.ts";
 
 /** Why an event is refused; `reason` of `audit.rejected`. */
 export type Refusal = { reason: string; message: string };

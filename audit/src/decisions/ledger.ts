@@ -6,7 +6,7 @@
 import { type CatalogueEntry, EVENT_CATALOGUE, type EventType } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { OpenOperation } from "../wire/frames.ts";
-import { instantOf, msOf } from "./instant.ts";
+import { instantOf, msOf } from "../event/instant.ts";
 import type { Refusal } from "./event-rules.ts";
 import type { SentEvent } from "./read-event.ts";
 import { type ProducerSnapshot, Sequence } from "./sequence.ts";

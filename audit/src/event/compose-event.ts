@@ -1,7 +1,7 @@
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { type Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
 import { disclosureViolation, ruleViolation } from "../decisions/event-rules.ts";
-import { instantOf } from "../decisions/instant.ts";
+import { instantOf } from "./instant.ts";
 import { CanonicalError, canonicalJson } from "./canonical-json.ts";
 import { isEventType, SCHEMA_SHA256, schemaViolation } from "./event-schema.ts";
 import { uuidV7 } from "./uuid-v7.ts";

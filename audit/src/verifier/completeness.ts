@@ -135,7 +135,7 @@ export class Completeness {
     const uploads = this.#uploads.paired === 0 ? "" : `; ${this.#uploads.paired} uploads, each on record at both ends`;
     const { paired, waiting } = this.#words;
     const words = `; ${paired} starts and ends of members, each told by its node's agent${waiting === 0 ? "" : `, ${waiting} not yet`}`;
-    const isOver = [this.#uploads, this.#placements, this.#words].some((one) => one.isOver);
+    const isOver = [this.#urls, this.#uploads, this.#placements, this.#words].some((one) => one.isOver);
     const overText = isOver ? "; more was under way at once than is compared: not every CROSS-CHECK was made" : "";
     return uses + uploads + (paired + waiting === 0 ? "" : words) + overText;
   }

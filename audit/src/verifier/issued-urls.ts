@@ -9,7 +9,7 @@ import type { Leaf } from "./leaf.ts";
 /** No URL lives longer; so long after a shard's beginning one may have been issued in the shard before. */
 const MAX_LIFE_MS = 86_400_000;
 const DEFAULT_LIFE_S = MAX_LIFE_MS / 1_000;
-/** More than any appliance has alive at once; beyond it nothing is remembered or judged any more. */
+/** More are not remembered at once: then all are forgotten, and nothing is judged until the last of them is over. */
 const MAX_ALIVE = 300_000;
 /** Writes through URLs that have no outcome yet. */
 const MAX_WRITES = 20_000;
@@ -26,6 +26,8 @@ export class IssuedUrls {
   #beganMs: number | null = null;
   #judgesFromMs = Number.NEGATIVE_INFINITY;
   #noted = 0;
+  /** More was under way at once than is compared. */
+  isOver = false;
   /** Uses that were paired with their issue. */
   paired = 0;
 
@@ -42,13 +44,14 @@ export class IssuedUrls {
     if (hash === null || !HEX_32.test(hash)) return null;
     const url = latin1(fromHex(hash.slice(0, 2 * KEPT_BYTES)));
     if (type === "data.stage" && prod.startsWith("coordinator")) {
-      if (this.#judgesFromMs === Number.POSITIVE_INFINITY) return null;
       const lifeS = Math.min(integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S, DEFAULT_LIFE_S);
       this.#alive.set(url, this.#secondsAt(nowMs) + lifeS);
       if (++this.#noted % SWEEP_EVERY === 0) this.#sweep(nowMs);
       if (this.#alive.size > MAX_ALIVE) {
-        this.#judgesFromMs = Number.POSITIVE_INFINITY;
+        // It is remembered for a day after its own, as below.
+        this.#judgesFromMs = nowMs + 2 * MAX_LIFE_MS;
         this.#alive.clear();
+        this.isOver = true;
       }
       return null;
     }
@@ -56,7 +59,11 @@ export class IssuedUrls {
     // Whoever names the coordinator's key without its secret is refused by the store, and the entry, or the outcome, says so.
     const isAnswered = (integerIn(detail, "status") ?? 400) < 400;
     if (type === "data.object.read" && isAnswered) return this.#used(this.#alive.has(url), nowMs);
-    if (type === "data.object.write" && this.#writes.size < MAX_WRITES) this.#writes.set(op, this.#alive.has(url));
+    if (type === "data.object.write") this.#writes.set(op, this.#alive.has(url));
+    if (this.#writes.size > MAX_WRITES) {
+      this.#writes.delete(op);
+      this.isOver = true;
+    }
     return null;
   }
 

@@ -47,20 +47,49 @@ t.test("a log that opens operations without end is told, also where a shard carr
   }
 });
 
-t.test("a log that issues URLs without end takes no more memory, and its uses are judged no more", async (t) => {
+t.test(
+  "a log that issues URLs without end takes no more memory, and its uses are judged again once those are over",
+  async (t) => {
+    const urls = new IssuedUrls();
+    const url = (at: number): string => at.toString(16).padStart(32, "0").padEnd(64, "0");
+    const issued = (at: number): string | null =>
+      urls.fault(
+        said({ type: "data.stage", prod: "coordinator-gate", detail: { url_sha256: url(at), ttl_s: 9_000_000_000 } }),
+        at,
+      );
+    const read = { type: "data.object.read", actor: { sub: "coordinator" } };
+    const used = (at: number, t_log = "2026-03-01T08:00:00.000Z"): string | null =>
+      urls.fault(said({ ...read, t_log, detail: { url_sha256: url(at), status: 200 } }), at);
+    for (let at = 1; at <= 300_000; at++) issued(at);
+    t.equal(used(1), null);
+    t.equal(urls.paired, 1);
+    t.match(used(2_000_000), /CROSS-CHECK/);
+    t.equal(urls.isOver, false);
+    issued(300_001);
+    t.equal(urls.count, 0, "none is remembered");
+    t.equal(urls.isOver, true);
+    t.equal(used(2_000_000), null);
+    issued(300_002);
+    t.equal(used(2_000_000, "2026-03-03T07:59:59.999Z"), null);
+    t.equal(used(300_002, "2026-03-03T08:00:00.000Z"), null);
+    t.match(used(2_000_000, "2026-03-03T08:00:00.000Z"), /CROSS-CHECK/);
+  },
+);
+
+t.test("a log whose writes at the S3 door never end is compared no further, which is told", async (t) => {
   const urls = new IssuedUrls();
-  const url = (at: number): string => at.toString(16).padStart(32, "0").padEnd(64, "0");
-  const issued = (at: number): string | null =>
-    urls.fault(said({ type: "data.stage", prod: "coordinator-gate", detail: { url_sha256: url(at), ttl_s: 9_000_000_000 } }), at);
-  const read = { type: "data.object.read", actor: { sub: "coordinator" } };
-  const used = (at: number): string | null => urls.fault(said({ ...read, detail: { url_sha256: url(at), status: 200 } }), at);
-  for (let at = 1; at <= 300_000; at++) issued(at);
-  t.equal(used(1), null);
-  t.equal(urls.paired, 1);
-  t.match(used(2_000_000), /CROSS-CHECK/);
-  for (let at = 300_001; at < 400_000; at++) issued(at);
-  t.equal(urls.count, 0, "none is remembered");
-  t.equal(used(2_000_000), null);
+  const write = (at: number) =>
+    urls.fault(
+      said({
+        ...{ type: "data.object.write", op: `op-${at}`, actor: { sub: "coordinator" } },
+        detail: { url_sha256: at.toString(16).padStart(64, "0") },
+      }),
+      at,
+    );
+  for (let at = 0; at < 20_000; at++) write(at);
+  t.equal(urls.isOver, false);
+  write(20_000);
+  t.equal(urls.isOver, true);
 });
 
 t.test("a URL is forgotten a day after it expired, whatever life it was said to have", async (t) => {
