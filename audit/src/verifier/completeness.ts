@@ -2,6 +2,7 @@
 import { CoordinatorClock } from "./coordinator-clock.ts";
 import { type Detail, integerIn, originIn } from "./detail.ts";
 import { Horizon } from "./horizon.ts";
+import { instantMs } from "./instant.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
 import { MembersWords } from "./members-words.ts";
@@ -74,7 +75,7 @@ export class Completeness {
     }
     this.timeline.note(leaf, index);
     this.#lastType = type;
-    this.#lastMs = Date.parse(leaf.t_log);
+    this.#lastMs = instantMs(leaf.t_log);
     this.#count = index + 1;
   }
 

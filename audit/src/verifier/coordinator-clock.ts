@@ -2,6 +2,7 @@
  * How long the coordinator's database has been written, by its own records: a silence between two of them counts for two minutes at most, so that a
  * coordinator that is away, idle or behind a clock that was set gets no older.
  */
+import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** Writes its records in the order in which its database took them. */
@@ -15,7 +16,7 @@ export class CoordinatorClock {
 
   note({ prod, t_log }: Leaf): void {
     if (prod !== RECORDER) return;
-    const ms = Date.parse(t_log);
+    const ms = instantMs(t_log);
     if (this.#lastMs !== null) this.runMs += Math.min(ms - this.#lastMs, MAX_SILENCE_MS);
     this.#lastMs = ms;
   }

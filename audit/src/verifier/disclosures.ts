@@ -1,5 +1,5 @@
 /** DISCLOSURES: what was opened opens the commitments in the entries, and what is marked erased was erased on record. */
-import { canonicalFault } from "./canonical.ts";
+import { readCanonical } from "./canonical.ts";
 import { concat, fromHex, hex, textOf, utf8 } from "./bytes.ts";
 import { type ErasureElsewhere, type Stated, statedBy } from "./erasures.ts";
 import { commitmentsOf, type Leaf } from "./leaf.ts";
@@ -39,8 +39,8 @@ export async function readDisclosures(lines: AsyncIterable<Uint8Array>, name: st
 function parseLine(bytes: Uint8Array, name: string, { sha256 }: Platform): Disclosure {
   const text = textOf(bytes);
   if (text === null) throw new Refused(`${name} is no UTF-8 text`);
-  const fault = canonicalFault(text);
-  const line: unknown = fault === null ? JSON.parse(text) : null;
+  const read = readCanonical(text);
+  const line = "fault" in read ? null : read.value;
   if (typeof line !== "object" || line === null) throw new Refused(`${name} has a line that is not canonical`);
   const { commitment, field, index, salt, value, erased } = line as Record<string, unknown>;
   const isOpened = typeof salt === "string" && HEX_32.test(salt) && typeof value === "string" && Object.keys(line).length === 5;

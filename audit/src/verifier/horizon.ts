@@ -4,6 +4,7 @@
  */
 import { SCHEMA_SHA256 } from "./catalogue.ts";
 import { integerIn, originIn } from "./detail.ts";
+import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** An upload, a URL or the start of a member takes less. */
@@ -20,7 +21,7 @@ export class Horizon {
 
   /** @returns whether what was heard so far is nothing to compare with any more */
   note({ type, prod, t_log, schema_sha256, detail = {} }: Leaf, index: number): boolean {
-    const nowMs = Date.parse(t_log);
+    const nowMs = instantMs(t_log);
     if (type === "audit.shard.open") this.#generation = integerIn(detail, "generation") ?? 0;
     if (index === 0 && originIn(detail, "prev_origin") !== null) {
       this.#awaitsCoordinator = true;
@@ -41,7 +42,7 @@ export class Horizon {
 
   /** Whether what this entry says must have its counterpart in what is known. */
   isJudged({ t_log, schema_sha256 }: Leaf): boolean {
-    return schema_sha256 === SCHEMA_SHA256 && Date.parse(t_log) >= this.#fromMs;
+    return schema_sha256 === SCHEMA_SHA256 && instantMs(t_log) >= this.#fromMs;
   }
 
   /** Milliseconds since the epoch; what began later is known whole. */

@@ -4,6 +4,7 @@
  */
 import { fromHex, latin1 } from "./bytes.ts";
 import { integerIn, nameIn } from "./detail.ts";
+import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** No URL lives longer; so long after a shard's beginning one may have been issued in the shard before. */
@@ -37,7 +38,7 @@ export class IssuedUrls {
   }
 
   fault({ type, prod, op, phase, actor, t_log, detail = {} }: Leaf, index: number): string | null {
-    const nowMs = Date.parse(t_log);
+    const nowMs = instantMs(t_log);
     if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
     if (type === "data.object.write" && phase !== "requested") return this.#written(op, phase, nowMs);
     const hash = nameIn(detail, "url_sha256");

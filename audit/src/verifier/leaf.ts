@@ -1,9 +1,9 @@
 /** One leaf, judged without the writer's code: canonical form, the closed envelope of version 1, the closed content of its type. */
 import { textOf } from "./bytes.ts";
-import { canonicalFault } from "./canonical.ts";
-import { ENVELOPE, ruleOf, SCHEMA_SHA256 } from "./catalogue.ts";
+import { readCanonical } from "./canonical.ts";
+import { checkEnvelope, ruleOf, SCHEMA_SHA256 } from "./catalogue.ts";
 import { type Detail, isDetail } from "./detail.ts";
-import { schemaFault } from "./schema.ts";
+import { instantMs } from "./instant.ts";
 
 export const MAX_LEAF_BYTES = 16_384;
 const PHASES = ["requested", "completed", "failed", "denied", "fact", "observed"];
@@ -36,15 +36,15 @@ export function readLeaf(bytes: Uint8Array): ReadLeaf | { fault: string } {
   if (bytes.length > MAX_LEAF_BYTES) return { fault: `longer than ${MAX_LEAF_BYTES} bytes` };
   const text = textOf(bytes);
   if (text === null) return { fault: "no UTF-8 text" };
-  const fault = canonicalFault(text);
-  if (fault !== null) return { fault: `not canonical: ${fault}` };
-  const event: unknown = JSON.parse(text);
+  const read = readCanonical(text);
+  if ("fault" in read) return { fault: `not canonical: ${read.fault}` };
+  const event = read.value;
   if (typeof event !== "object" || event === null || Array.isArray(event)) return { fault: "no JSON object" };
-  const { type, phase, detail, ...shared } = event as Record<string, unknown>;
-  const envelopeFault = schemaFault(shared, ENVELOPE, "entry");
-  if (envelopeFault !== null) return { fault: envelopeFault };
+  const envelopeFault = checkEnvelope(event);
+  if (envelopeFault !== null) return { fault: envelopeFault("entry") };
   const leaf = event as Leaf; // What its envelope has just been found to be.
-  if (!isInstant(leaf.t_log)) return { fault: "a wrong entry.t_log" };
+  if (Number.isNaN(instantMs(leaf.t_log))) return { fault: "a wrong entry.t_log" };
+  const { type, phase, detail } = event as Record<string, unknown>;
   if (typeof type !== "string" || !TYPE.test(type)) return { fault: "a wrong type" };
   if (typeof phase !== "string" || !PHASES.includes(phase)) return { fault: "a wrong phase" };
   if (detail !== undefined && !isDetail(detail)) return { fault: "with a detail that is no object" };
@@ -53,14 +53,8 @@ export function readLeaf(bytes: Uint8Array): ReadLeaf | { fault: string } {
   if (isForeign || rule === null) return isForeign ? { leaf, isForeign } : { fault: `of a type that its schemas do not know` };
   if (!rule.phases.includes(phase)) return { fault: `${type} in a phase that it has not` };
   if (leaf.object.kind !== rule.object) return { fault: `${type} of another kind of object` };
-  const detailFault = detail === undefined ? null : schemaFault(detail, rule.detail);
-  return detailFault === null ? { leaf, isForeign } : { fault: `${type} with ${detailFault}` };
-}
-
-/** Whether such a time is in the calendar: 30 February has the form of one. */
-function isInstant(text: string): boolean {
-  const ms = Date.parse(text);
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
+  const detailFault = detail === undefined ? null : rule.detail(detail);
+  return detailFault === null ? { leaf, isForeign } : { fault: `${type} with ${detailFault("detail")}` };
 }
 
 /** Every commitment of an entry by the field name that is hashed into it. */

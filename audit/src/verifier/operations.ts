@@ -1,6 +1,7 @@
 /** Operations: one request, then one outcome of the same type. Those open at the end are OPEN while they are younger than their type allows. */
 import { ruleOf } from "./catalogue.ts";
 import { nameIn } from "./detail.ts";
+import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
 
 /** More than any honest log has open at once; what is beyond is not judged. */
@@ -25,7 +26,7 @@ export class Operations {
     if (phase === "requested") {
       if (opened !== undefined) return `the operation ${op} is requested twice`;
       if (this.#open.size === MAX_OPEN) return OVER_LIMIT;
-      this.#open.set(op, { type, index, sinceMs: Date.parse(t_log) });
+      this.#open.set(op, { type, index, sinceMs: instantMs(t_log) });
       return null;
     }
     if (opened === undefined) return `an outcome without a request: ${op}`;

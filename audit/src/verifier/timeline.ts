@@ -4,6 +4,7 @@
  * heartbeats or more name as away.
  */
 import { integerIn, namesIn } from "./detail.ts";
+import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
 
 const HEARTBEAT_MS = 60_000;
@@ -38,7 +39,7 @@ export class Timeline {
   #pending: { stretch: Stretch; gapMs: number; untilMs: number } | null = null;
 
   note({ type, t_log, prod, detail = {} }: Leaf, index: number): void {
-    const ms = Date.parse(t_log);
+    const ms = instantMs(t_log);
     const away = prod === "auditd" && type === "audit.heartbeat" ? namesIn(detail, "away") : null;
     if (away !== null) this.#beat(new Set(away), t_log, index);
     if (this.#last !== null) this.#judge(ms - this.#last.ms, t_log, index);
