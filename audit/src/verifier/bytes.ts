@@ -11,8 +11,13 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
 }
 
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return a.length === b.length && isAt(a, 0, b);
+}
+
+/** Whether the part stands at this place of the whole. */
+export function isAt(whole: Uint8Array, from: number, part: Uint8Array): boolean {
+  if (from + part.length > whole.length) return false;
+  for (let at = 0; at < part.length; at++) if (whole[from + at] !== part[at]) return false;
   return true;
 }
 
@@ -41,6 +46,13 @@ export function latin1(bytes: Uint8Array): string {
   return text;
 }
 
+/** Each character as the byte of its number. In memory of its own: a pooled buffer would keep the whole pool for as long as it is kept. */
+export function fromLatin1(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 export function hex(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
@@ -64,10 +76,7 @@ export function fromBase64(text: string): Uint8Array | null {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const unused = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
   if ((BASE64.indexOf(text.charAt(text.length - 1 - padding)) & unused) !== 0) return null;
-  const characters = atob(text);
-  const bytes = new Uint8Array(characters.length);
-  for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
-  return bytes;
+  return fromLatin1(atob(text));
 }
 
 export function u64(value: number): Uint8Array {

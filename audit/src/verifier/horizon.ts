@@ -30,8 +30,10 @@ export class Horizon {
     const isCoordinator = prod.startsWith(COORDINATOR);
     if (!isCoordinator && prod !== S3_DOOR) return false;
     const before = this.#schemas.get(prod);
-    this.#schemas.set(prod, schema_sha256);
-    if (before !== undefined && before !== schema_sha256) return this.#suspend(nowMs);
+    if (before !== schema_sha256) {
+      this.#schemas.set(prod, schema_sha256);
+      if (before !== undefined) return this.#suspend(nowMs);
+    }
     if (!isCoordinator) return false;
     const isRestored = type === "admin.coordinator.start" && this.#follows(integerIn(detail, "generation") ?? 0);
     // One that was away at the turn ends later what it began before.

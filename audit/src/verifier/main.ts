@@ -1,4 +1,5 @@
 /** The offline verifier: one file, no dependencies, Node 20 or later. */
+import { closeSync, openSync, readSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
@@ -114,18 +115,18 @@ async function readSmall(path: string, maxBytes: number = MAX_FILE_BYTES): Promi
   return readFile(path);
 }
 
-/** In one buffer: a piece is valid until the next one is asked for. */
+/** In one buffer: a piece is valid until the next one is asked for. There is nothing to do meanwhile, so no other thread reads it. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  const handle = await open(path);
+  const file = openSync(path, "r");
   try {
     const buffer = new Uint8Array(READ_BYTES);
     for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, READ_BYTES);
+      const bytesRead = readSync(file, buffer);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

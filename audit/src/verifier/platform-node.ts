@@ -1,4 +1,5 @@
 import * as crypto from "node:crypto";
+import { fromLatin1 } from "./bytes.ts";
 import { verifyMlDsa44 } from "./ml-dsa-44.ts";
 import type { Platform, SignatureAlgorithm } from "./platform.ts";
 
@@ -13,7 +14,7 @@ export const nodePlatform: Platform = {
   // One call instead of three where the runtime has it (Node 20.12 and later); it gives a text in half the time that a buffer of its own takes.
   sha256:
     typeof crypto.hash === "function"
-      ? (bytes) => Buffer.from(crypto.hash("sha256", bytes, "latin1"), "latin1")
+      ? (bytes) => fromLatin1(crypto.hash("sha256", bytes, "latin1"))
       : (bytes) => crypto.createHash("sha256").update(bytes).digest(),
   verify: async (algorithm, publicKey, message, signature) => {
     let key: crypto.KeyObject;

@@ -5,6 +5,7 @@ import type { Platform } from "./platform.ts";
 import type { Policy } from "./policy.ts";
 import { judgeKey } from "./signatures.ts";
 import type { Timeline } from "./timeline.ts";
+import type { VerifierTree } from "./tree.ts";
 import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 
 /** Without a cosignature for longer auditd raises `audit.witness.lag`; kept checkpoints are an hour apart. */
@@ -59,12 +60,13 @@ export class Witnessed {
   }
 
   /** The tree has grown to this size. */
-  note(size: number, timeline: Timeline, rootOf: () => Uint8Array): void {
+  note(tree: Pick<VerifierTree, "size" | "root">, timeline: Timeline): void {
+    const { size } = tree;
     this.#beganAt ??= timeline.at;
     const seen = this.#seen.get(size);
     if (seen === undefined) return;
     this.#seen.set(size, { ...seen, activeMs: timeline.activeMs, at: timeline.at ?? "" });
-    if (!equal(rootOf(), seen.root)) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
+    if (!equal(tree.root(), seen.root)) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
   }
 
   verdict(policy: Policy, size: number, timeline: Timeline): Verdict {

@@ -326,7 +326,7 @@ t.test("a hundred thousand checkpoints in an export are judged in the time that 
   const always = { ...nodePlatform, verify: async () => true };
   for (let size = 1; size <= 100_000; size++) {
     await witnessed.add({ ...seen, size, root }, policy, always);
-    witnessed.note(size, timeline, () => root);
+    witnessed.note({ size, root: () => root }, timeline);
   }
   t.match(witnessed.verdict(policy, 100_000, timeline), { verdict: "PASS" });
 });
