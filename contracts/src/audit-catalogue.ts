@@ -31,7 +31,7 @@ const OPERATION = ["requested", "completed", "failed", "denied"] as const satisf
 const FACT = ["fact"] as const satisfies EventPhase[];
 const OPERATION_OR_FACT = [...OPERATION, ...FACT] as const;
 
-/** A heartbeat names so many producers; a leaf holds 16 KiB. */
+/** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
 
 const MINUTE = 60_000;

@@ -74,6 +74,8 @@ type Parts = {
    * the acknowledgements then, and so the producers.
    */
   maxUncovered: number;
+  /** No checkpoint is made for now: nothing waits for one. */
+  isHeld: () => boolean;
   onDurable: () => void;
   onFatal: (error: unknown) => void;
 };
@@ -170,8 +172,9 @@ export class AuditLog {
     entry.whenDurable.push(() => answer.durable(pseq, refOf(entry)));
   }
 
-  /** Writes an event of auditd's own; resolves once durable. */
+  /** Writes an event of auditd's own; resolves once durable. After {@link end} it is not heard, like any other. */
   record<T extends EventType>(draft: OwnDraft<T>): Promise<LeafRef> {
+    if (this.#isEnded) return new Promise(() => {});
     this.#pseq += 1;
     const composed = composeEvent(
       { op: crypto.randomUUID(), phase: "fact", ...draft, actor: { sub: AUDITD, kind: "system" } },
@@ -232,7 +235,8 @@ export class AuditLog {
       await Promise.resolve();
       while (this.#durableSize < this.nextIndex) {
         // Of what an earlier life left uncovered, only a batch of this one lets a checkpoint be made.
-        const isBehind = this.#batches > 0 && this.#durableSize - this.#tailStart >= this.#parts.maxUncovered;
+        const isMany = this.#durableSize - this.#tailStart >= this.#parts.maxUncovered;
+        const isBehind = isMany && this.#batches > 0 && !this.#parts.isHeld();
         await (isBehind ? this.#nextCovered() : this.#commit(this.#nextBatch()));
       }
       this.#committing = null;

@@ -308,6 +308,13 @@ export class Auditd implements AsyncDisposable {
     return turn;
   }
 
+  /** While no shard is prepared or turns. */
+  async #beforeNextCheck(run: () => Promise<void>): Promise<void> {
+    const ran = this.#shardChecks.then(run);
+    this.#shardChecks = ran.catch(() => {});
+    await ran;
+  }
+
   /** One look at a time: two would each make keys for the next shard. */
   #checkShard(): Promise<void> {
     this.#shardChecks = this.#shardChecks.then(() => this.#prepareOrTurn()).catch(this.#onFatal);
@@ -325,7 +332,8 @@ export class Auditd implements AsyncDisposable {
     const isNextPrepared = prepared !== null;
     const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
     if (due === null) return;
-    const keys = (await makeShardKeys(this.#config, this.#keys, next)).map(verifierKey);
+    const keys = await this.#keysOf(next);
+    if (keys === null) return;
     const areNamed = prepared !== null && prepared.keys.join() === keys.join();
     if (!areNamed) {
       if (prepared !== null) this.#log.error({ named: prepared.keys, keys }, "the next shard's keys were gone: others are named");
@@ -338,6 +346,18 @@ export class Auditd implements AsyncDisposable {
       this.#turning = this.#turn(shard, next.origin);
       await this.#turning;
       this.#turning = null;
+    }
+  }
+
+  /** Null where they can't be made: there is time, and what is written goes on. The next look tries again. */
+  async #keysOf(next: ShardFiles): Promise<string[] | null> {
+    try {
+      const keys = (await makeShardKeys(this.#config, this.#keys, next)).map(verifierKey);
+      await this.#trust.current(next.origin);
+      return keys;
+    } catch (error) {
+      this.#log.error({ err: error, origin: next.origin }, "the next shard can't be prepared");
+      return null;
     }
   }
 
@@ -403,8 +423,7 @@ export class Auditd implements AsyncDisposable {
         await this.#checkShard();
         return this.status();
       case "set-policy":
-        twoOf(request.approvers);
-        await this.#setPolicy(Buffer.from(request.policy, "utf8"), request.approvers);
+        await this.#beforeNextCheck(() => this.#setPolicy(Buffer.from(request.policy, "utf8"), twoOf(request.approvers)));
         return this.status();
       case "open-shard": {
         const [one, other] = twoOf(request.approvers);

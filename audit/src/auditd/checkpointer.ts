@@ -40,6 +40,10 @@ export class Checkpointer {
     return this.#size;
   }
 
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   /** Signs nothing until {@link release}. */
   hold(): void {
     this.#isHeld = true;

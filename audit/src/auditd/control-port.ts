@@ -11,6 +11,8 @@ import { Compile } from "typebox/compile";
 /** A policy with its keys, escaped. */
 const MAX_LINE_BYTES = 524_288;
 const TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 8;
+const LAST_WORDS_MS = 1_000;
 
 const isRequest = Compile(AuditControlRequest);
 
@@ -27,10 +29,16 @@ export class ControlRefused extends Error {
 
 export class ControlPort {
   readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
 
   private constructor(answer: (request: AuditControlRequest) => Promise<object>) {
     // Whoever has asked may have nothing more to say, and still waits.
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, answer));
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      serve(socket, answer);
+    });
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** @throws when the folder is open to others */
@@ -47,8 +55,14 @@ export class ControlPort {
     return port;
   }
 
+  /** What is being answered is ended by who answers it. */
   async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroySoon();
+    const timer = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, LAST_WORDS_MS);
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    clearTimeout(timer);
   }
 }
 

@@ -139,6 +139,7 @@ export class OpenShard implements AsyncDisposable {
         reader: new LogReader(logDir),
         previous: past,
         maxUncovered: MAX_UNCOVERED,
+        isHeld: () => shard.checkpointer.isHeld,
         onDurable: () => shard.checkpointer.note(),
         onFatal,
       }),

@@ -13,6 +13,10 @@ import { ProducerSession, type SessionHost } from "./producer-session.ts";
 
 type ProducerConfig = AuditdConfig["producers"][number];
 
+/** The one that is served, one that follows it, probes; more is nobody of ours. */
+const MAX_CONNECTIONS = 8;
+const LAST_WORDS_MS = 1_000;
+
 /** Whether a process answers on a socket: then it is not ours to replace. */
 export async function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -48,6 +52,7 @@ export class ProducerPort {
     this.#host = host;
     this.#log = log.child({ producer: config.name });
     this.#server = createServer((socket) => this.#accept(socket));
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   get name(): string {
@@ -91,7 +96,13 @@ export class ProducerPort {
 
   async close(): Promise<void> {
     this.hold("stopping", "auditd stops");
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // Who does not read what it is told last holds up nobody.
+    const timer = setTimeout(() => {
+      for (const session of this.#sessions) session.drop();
+    }, LAST_WORDS_MS);
+    await closed;
+    clearTimeout(timer);
   }
 
   #accept(socket: Socket): void {
@@ -138,6 +149,9 @@ export class ProducerPort {
 
   #begin(session: ProducerSession): void {
     this.#current = session;
-    session.begin().catch((error: unknown) => this.#host.onFatal(error));
+    // One that was sent away meanwhile asks for what is no more.
+    session.begin().catch((error: unknown) => {
+      if (!session.isOver) this.#host.onFatal(error);
+    });
   }
 }

@@ -27,6 +27,8 @@ export const OUTWARD = "audit-out";
 const VAULT = "vault";
 /** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
 const MAX_UNANSWERED = 4_096;
+/** Nor while so much waits to be read by it. */
+const MAX_UNREAD_BYTES = 1_048_576;
 
 const closed = { additionalProperties: false } as const;
 const SafeCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -115,6 +117,7 @@ export class ProducerSession {
   readonly #onHello: () => void;
   #hello: Static<typeof HelloSchema> | null = null;
   #isWelcome = false;
+  #isOver = false;
   #unanswered = 0;
   #acks: Acks = [];
 
@@ -123,6 +126,17 @@ export class ProducerSession {
     this.#socket = socket;
     this.#host = host;
     this.#onHello = onHello;
+    socket.on("drain", () => this.#readOn());
+  }
+
+  /** It was sent away: nothing that it asked for is done any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** At once, whatever it has not read. */
+  drop(): void {
+    this.#socket.destroy();
   }
 
   get boot(): string {
@@ -169,7 +183,9 @@ export class ProducerSession {
           prev_pseq: known?.lastPseq ?? 0,
         },
       });
-    if (hello.highestAck !== undefined) await this.#judgeHighestAck(hello.highestAck.index, hello.highestAck.leafHash);
+    if (hello.highestAck !== undefined && !this.#isOver)
+      await this.#judgeHighestAck(log, hello.highestAck.index, hello.highestAck.leafHash);
+    if (this.#isOver) return;
     this.#isWelcome = true;
     const lastPseq = log.ledger.sequence(this.#prod)?.lastPseq ?? 0;
     this.#send(FRAME.welcome, { prod: this.#prod, lastPseq, draining: this.#host.status().draining } satisfies Welcome);
@@ -183,9 +199,9 @@ export class ProducerSession {
     this.#goodbye("replaced", "a newer connection of the same life");
   }
 
-  async #judgeHighestAck(index: number, leafHash: string): Promise<void> {
-    const { log, originOf, onLoss } = this.#host;
-    if ((await originOf(index, leafHash)) !== null) return;
+  async #judgeHighestAck(log: AuditLog, index: number, leafHash: string): Promise<void> {
+    const { originOf, onLoss } = this.#host;
+    if ((await originOf(index, leafHash)) !== null || this.#isOver) return;
     if (!log.ledger.knowsLoss(this.#prod, index, leafHash))
       await log.record({
         type: "audit.lost",
@@ -201,8 +217,7 @@ export class ProducerSession {
   #append(payload: Buffer): void {
     const parts = splitAppend(payload);
     if (parts === null) throw new Error("an append whose lengths do not fit");
-    this.#unanswered += 1;
-    if (this.#unanswered >= MAX_UNANSWERED) this.#socket.pause();
+    this.#asked();
     this.#host.log.submit(this.#prod, this.boot, parts.event, parts.disclosures, {
       durable: (pseq, { index, leafHash }) => {
         this.#answered();
@@ -219,21 +234,22 @@ export class ProducerSession {
 
   #query(query: unknown): void {
     if (!isQuery.Check(query)) throw new Error("a query that is none");
+    this.#asked();
     const { log, cover, cosign, witnessed, status, onFatal } = this.#host;
     switch (query.verb) {
       case "relay": {
         const relayed = this.#host.relay(this.#prod, query);
         if (relayed === null) throw new Error("this producer relays for nobody");
         relayed.then(
-          (reply) => this.#send(FRAME.reply, { id: query.id, ...reply }),
+          (reply) => this.#reply({ id: query.id, ...reply }),
           (error: unknown) => this.#host.onFatal(error),
         );
         return;
       }
       case "open-operations":
-        return this.#send(FRAME.reply, { id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
+        return this.#reply({ id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
       case "status":
-        return this.#send(FRAME.reply, { id: query.id, ...status() });
+        return this.#reply({ id: query.id, ...status() });
       case "cover":
         cover(query.index, query.leafHash).then(
           (checkpointSize) => this.#answerWait(query.id, checkpointSize === null ? null : { checkpointSize }),
@@ -242,27 +258,22 @@ export class ProducerSession {
         return;
       case "cosign":
         if (this.#prod !== OUTWARD) throw new Error(`cosignatures are handed in by ${OUTWARD} alone`);
-        cosign(query.origin, query.size, query.lines).then(
-          (reply) => this.#send(FRAME.reply, { id: query.id, ...reply }),
-          onFatal,
-        );
+        cosign(query.origin, query.size, query.lines).then((reply) => this.#reply({ id: query.id, ...reply }), onFatal);
         return;
       case "witnessed":
         witnessed(query.index, query.leafHash).then((reply) => this.#answerWait(query.id, reply), onFatal);
         return;
       case "shard-of":
-        this.#host
-          .originOf(query.index, query.leafHash)
-          .then((origin) => this.#send(FRAME.reply, { id: query.id, origin }), onFatal);
+        this.#host.originOf(query.index, query.leafHash).then((origin) => this.#reply({ id: query.id, origin }), onFatal);
         return;
       case "disclosures":
         if (this.#prod !== VAULT) throw new Error(`what opens commitments is handed to ${VAULT} alone`);
-        this.#host.spooled().then((spooled) => this.#send(FRAME.reply, { id: query.id, spooled }), onFatal);
+        this.#host.spooled().then((spooled) => this.#reply({ id: query.id, spooled }), onFatal);
         return;
       case "sealed":
         if (this.#prod !== VAULT) throw new Error(`what opens commitments is sealed by ${VAULT} alone`);
         this.#host.eraseSpooled(query.origin, query.segment).then(
-          () => this.#send(FRAME.reply, { id: query.id }),
+          () => this.#reply({ id: query.id }),
           (error: unknown) => (error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error)),
         );
     }
@@ -271,12 +282,27 @@ export class ProducerSession {
   /** Who waits for what no shard holds is no producer of ours. */
   #answerWait(id: number, reply: object | null): void {
     if (reply === null) this.#socket.destroy(new Error("a wait for a leaf that is not there"));
-    else this.#send(FRAME.reply, { id, ...reply });
+    else this.#reply({ id, ...reply });
+  }
+
+  #reply(reply: object): void {
+    this.#answered();
+    this.#send(FRAME.reply, reply);
+  }
+
+  #asked(): void {
+    this.#unanswered += 1;
+    if (this.#unanswered >= MAX_UNANSWERED) this.#socket.pause();
   }
 
   #answered(): void {
     this.#unanswered -= 1;
-    if (this.#unanswered < MAX_UNANSWERED / 2 && this.#socket.isPaused()) this.#socket.resume();
+    this.#readOn();
+  }
+
+  #readOn(): void {
+    const isAhead = this.#unanswered < MAX_UNANSWERED / 2 && this.#socket.writableLength < MAX_UNREAD_BYTES;
+    if (isAhead && this.#socket.isPaused()) this.#socket.resume();
   }
 
   #sendAcks(): void {
@@ -289,11 +315,14 @@ export class ProducerSession {
   #goodbye(reason: string, message: string): void {
     // What it still sends is not heard.
     this.#isWelcome = false;
+    this.#isOver = true;
     this.#send(FRAME.goodbye, { reason, message });
     this.#socket.destroySoon();
   }
 
   #send(kind: FrameKind, payload: unknown): void {
-    if (this.#socket.writable) this.#socket.write(encodeJsonFrame(kind, payload));
+    if (!this.#socket.writable) return;
+    this.#socket.write(encodeJsonFrame(kind, payload));
+    if (this.#socket.writableLength >= MAX_UNREAD_BYTES) this.#socket.pause();
   }
 }

@@ -58,14 +58,18 @@ export class TrustPolicy {
     return this.#changedMs;
   }
 
-  /** As the file has it; as it had it before, when it can't be read or its log lines differ. */
-  async current(): Promise<Policy> {
+  /**
+   * As the file has it; as it had it before, when it can't be read or its log lines differ.
+   * @param ownOrigin a shard whose lines auditd itself has just written anew
+   */
+  async current(ownOrigin?: string): Promise<Policy> {
     try {
       const { version, changedMs } = await versionOf(this.#file);
       if (version === this.#version) return this.#policy;
       const policy = parseTrustPolicy(await readFile(this.#file));
       this.#version = version;
-      const violation = logLinesViolation(this.#policy.logs, policy.logs, this.#originPrefix);
+      const others = ({ logs }: Policy) => logs.filter(({ name }) => name !== ownOrigin);
+      const violation = logLinesViolation(others(this.#policy), others(policy), this.#originPrefix);
       if (violation !== null) throw new PolicyError(violation);
       this.#policy = policy;
       this.#changedMs = changedMs;

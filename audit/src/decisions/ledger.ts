@@ -12,6 +12,10 @@ import type { SentEvent } from "./read-event.ts";
 import { type ProducerSnapshot, Sequence } from "./sequence.ts";
 
 export const AUDITD = "auditd";
+/** The family whose generations fence jobs; nobody else may tell of them. */
+const COORDINATOR = "coordinator";
+/** Of one family: the verifier judges 50,000 in all. */
+const MAX_OPEN = 10_000;
 /** At least so many, at most twice. */
 const CLOSED_REMEMBERED = 65_536;
 
@@ -49,6 +53,8 @@ export class Ledger {
   readonly #families: ReadonlyMap<string, string>;
   readonly #sequences = new Map<string, Sequence>();
   readonly #open = new Map<string, Opened>();
+  /** How many of them are a family's. */
+  readonly #openOf = new Map<string, number>();
   /** Operations closed lately; the verifier counts over the whole log. */
   #closed = new Set<string>();
   /** Those closed before {@link #closed} began. */
@@ -68,7 +74,7 @@ export class Ledger {
     this.#tLogMs = snapshot.tLogMs;
     this.#highestGeneration = snapshot.highestGeneration;
     for (const producer of snapshot.producers) this.#sequences.set(producer.name, new Sequence(producer));
-    for (const [op, opened] of snapshot.open) this.#open.set(op, opened);
+    for (const [op, opened] of snapshot.open) this.#opens(op, opened);
     for (const loss of snapshot.losses) this.#losses.add(loss);
     this.#nextShard = snapshot.nextShard;
     this.#isClosed = snapshot.isClosed;
@@ -139,8 +145,12 @@ export class Ledger {
 
   /** Whether an operation may be opened or closed by this event. */
   operationViolation(prod: string, event: SentEvent): Refusal | null {
+    if (event.type === "admin.coordinator.start" && this.#family(prod) !== COORDINATOR)
+      return { reason: "reserved_type", message: `${event.type} is the coordinator's own` };
     if (event.phase === "fact" || event.phase === "observed") return null;
     const opened = this.#open.get(event.op);
+    if (event.phase === "requested" && (this.#openOf.get(this.#family(prod)) ?? 0) >= MAX_OPEN)
+      return { reason: "operations_open", message: `${MAX_OPEN} operations of this family are open` };
     if (event.phase === "requested")
       return opened === undefined && !this.#closed.has(event.op) && !this.#closedBefore.has(event.op)
         ? null
@@ -178,7 +188,8 @@ export class Ledger {
       this.#losses.add(`${event.object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
       this.#sequences.get(event.object.id)?.allowGap();
     }
-    if (event.type === "admin.coordinator.start" || event.type === "audit.shard.open")
+    const isCoordinators = event.type === "admin.coordinator.start" && this.#family(event.prod) === COORDINATOR;
+    if (isCoordinators || event.type === "audit.shard.open")
       this.#highestGeneration = Math.max(this.#highestGeneration, Number(detail["generation"]));
     if (event.type === "audit.shard.open" && typeof detail["prev_origin"] === "string")
       this.#follows = {
@@ -205,7 +216,7 @@ export class Ledger {
 
   #carry(op: string, detail: Record<string, unknown>): void {
     const prod = String(detail["prod"]);
-    this.#open.set(op, {
+    this.#opens(op, {
       type: detail["type"] as EventType,
       prod,
       family: this.#family(prod),
@@ -220,14 +231,28 @@ export class Ledger {
   #applyOperation(event: AuditEvent, index: number, leafHash: string): void {
     const { op, type, prod, t, t_log: tLog } = event;
     if (event.phase === "requested")
-      this.#open.set(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog, origin: null });
-    else if (event.phase !== "fact" && event.phase !== "observed" && this.#open.delete(op)) {
+      this.#opens(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog, origin: null });
+    else if (event.phase !== "fact" && event.phase !== "observed" && this.#closes(op)) {
       this.#closed.add(op);
       if (this.#closed.size < CLOSED_REMEMBERED) return;
       // Both at once: the first of a set is found the more slowly, the more were removed before it.
       this.#closedBefore = this.#closed;
       this.#closed = new Set();
     }
+  }
+
+  #opens(op: string, opened: Opened): void {
+    this.#open.set(op, opened);
+    this.#openOf.set(opened.family, (this.#openOf.get(opened.family) ?? 0) + 1);
+  }
+
+  /** False for one that is not open. */
+  #closes(op: string): boolean {
+    const opened = this.#open.get(op);
+    if (opened === undefined) return false;
+    this.#open.delete(op);
+    this.#openOf.set(opened.family, this.#openOf.get(opened.family)! - 1);
+    return true;
   }
 
   #family(prod: string): string {

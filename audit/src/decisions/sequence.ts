@@ -5,6 +5,8 @@ const FIRST_MARK_EVERY = 64;
 const MAX_MARKS = 1_024;
 /** At least so many, at most twice. */
 const RECENT = 4_096;
+/** Of those, what is kept over a restart: as many as a producer has under way. */
+const KEPT = 1_024;
 const MAX_PAST_BOOTS = 32;
 
 export type ProducerSnapshot = {
@@ -15,6 +17,10 @@ export type ProducerSnapshot = {
   /** `[pseq, index]` of every `markEvery`th event of this boot, ascending. */
   marks: [pseq: number, index: number][];
   markEvery: number;
+  /** After a loss its next event may have any number. */
+  gapAllowed: boolean;
+  /** `[pseq, index]` of its last events, ascending. */
+  recent: [pseq: number, index: number][];
 };
 
 export class Sequence {
@@ -25,13 +31,13 @@ export class Sequence {
   #marks: [number, number][];
   #markEvery: number;
   #sinceMark: number;
-  #gapAllowed = false;
+  #gapAllowed: boolean;
   /** Index of each of the last events. */
-  #recent = new Map<number, number>();
+  #recent: Map<number, number>;
   /** Of those before {@link #recent} began. */
   #recentBefore = new Map<number, number>();
 
-  constructor({ name, boot, lastPseq, pastBoots, marks, markEvery }: ProducerSnapshot) {
+  constructor({ name, boot, lastPseq, pastBoots, marks, markEvery, gapAllowed, recent }: ProducerSnapshot) {
     this.name = name;
     this.#boot = boot;
     this.#lastPseq = lastPseq;
@@ -39,11 +45,14 @@ export class Sequence {
     this.#marks = marks;
     this.#markEvery = markEvery;
     this.#sinceMark = markEvery;
+    this.#gapAllowed = gapAllowed;
+    this.#recent = new Map(recent);
   }
 
   /** One that says where its first event will stand. */
   static begin(name: string, boot: string, firstPseq: number): Sequence {
-    return new Sequence({ name, boot, lastPseq: firstPseq - 1, pastBoots: [], marks: [], markEvery: FIRST_MARK_EVERY });
+    const nothing = { pastBoots: [], marks: [], markEvery: FIRST_MARK_EVERY, gapAllowed: false, recent: [] };
+    return new Sequence({ name, boot, lastPseq: firstPseq - 1, ...nothing });
   }
 
   snapshot(): ProducerSnapshot {
@@ -54,6 +63,8 @@ export class Sequence {
       pastBoots: this.#pastBoots,
       marks: [...this.#marks],
       markEvery: this.#markEvery,
+      gapAllowed: this.#gapAllowed,
+      recent: [...this.#recentBefore, ...this.#recent].slice(-KEPT),
     };
   }
 

@@ -13,9 +13,9 @@ const BESIDE = /^(.+)\.[0-9a-f]{16}\.new$/;
  */
 export type WithRoom = <T>(write: () => Promise<T>) => Promise<T>;
 
-/** A disk, or its table of files, has no room left. */
+/** A disk, its table of files, or what this user may take of it, has no room left. */
 export function isFullDisk(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOSPC";
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
 export async function syncFolder(folder: string): Promise<void> {

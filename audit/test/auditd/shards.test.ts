@@ -118,6 +118,48 @@ t.test(
   },
 );
 
+t.test(
+  "keys that go while auditd runs are made and named anew as well, and the log goes on through the next start",
+  async (t) => {
+    const auditd = new AuditdFixture(temporaryFolder(t), { inception: "2026-12-31", checkpointMs: 20 });
+    auditd.clockMs = Date.parse("2026-12-31T23:59:56Z");
+    auditd.init();
+    t.teardown(() => auditd.stop("SIGKILL"));
+    await auditd.start();
+    await until(() => keysOf(auditd).length === 4);
+    for (const file of keysOf(auditd).filter((name) => name.startsWith("2027"))) rmSync(join(auditd.config.keysDir, file));
+    await sleep(4_500);
+    t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
+    const policy = `# by two people\n${readFileSync(auditd.config.policyFile, "utf8")}`;
+    t.notMatch(
+      await auditd.control({ verb: "set-policy", policy, approvers: ["usr-a", "usr-b"] }),
+      { error: {} },
+      "the policy with the new keys is the log's own",
+    );
+    t.equal(await auditd.stop(), 0);
+    auditd.clockMs = JANUARY;
+    await auditd.start();
+    await auditd.stop();
+    t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" } } });
+  },
+);
+
+t.test("a shard that can't be prepared ends nothing: the log goes on, and the next look tries again", async (t) => {
+  const auditd = new AuditdFixture(temporaryFolder(t), { inception: "2026-12-20", checkpointMs: 20 });
+  auditd.clockMs = DECEMBER;
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  const inTheWay = join(auditd.config.keysDir, "2027.ed25519.pem");
+  mkdirSync(inTheWay);
+  await auditd.start();
+  await until(() => auditd.output.includes("can't be prepared"));
+  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  await gate.fact(keyList());
+  rmSync(inTheWay, { recursive: true });
+  await auditd.control({ verb: "clock-is-right" });
+  t.equal(keysOf(auditd).length, 4);
+});
+
 t.test("a producer whose acknowledgement was lost at the turn gets the same one from the shard before", async (t) => {
   const auditd = await auditdInDecember(t);
   const first = { socketPath: auditd.socket("appliance"), boot: "b-1" };

@@ -16,6 +16,16 @@ t.test("places numbers: next, repeat, gap, and any number once after a loss", as
   t.equal(sequence.place(9), "gap");
 });
 
+t.test("what was allowed after a loss, and the last events, are the same over a restart", async (t) => {
+  const sequence = fresh("a");
+  for (let at = 1; at <= 5_000; at++) sequence.advance(at, at * 2);
+  sequence.allowGap();
+  const restored = new Sequence(structuredClone(sequence.snapshot()));
+  t.equal(restored.place(9_000), "next");
+  for (const number of [3_977, 4_999, 5_000]) t.same(restored.locate(number), { index: number * 2, exact: true });
+  t.equal(restored.snapshot().recent.length, 1_024);
+});
+
 t.test("a life that ended, or an older generation, does not come back", async (t) => {
   const sequence = fresh("g4");
   t.equal(sequence.admitsBoot("g3"), false);

@@ -29,7 +29,11 @@ export class LogKeys implements Disposable {
   }
 
   async ensure(shard: ShardFiles): Promise<void> {
-    for (const holder of this.#holders) await holder.ensure(shard);
+    for (const holder of this.#holders) {
+      // One that is gone is made anew: what was opened of it signs for nobody any more.
+      if (!(await holder.has(shard))) this.#opened.delete(shard.origin);
+      await holder.ensure(shard);
+    }
   }
 
   /** The key that a shard lacks; null when it has both. */
