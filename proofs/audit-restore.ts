@@ -104,7 +104,9 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
     let cosigned: boolean | null = null;
     if (witness !== null) {
       writeFileSync(join(root, "first.tlog-proof"), await exportProof(newDir, 0));
+      await witness.end();
       witness.run("admit", "--after-restore", auditd.config.policyFile, join(root, "first.tlog-proof"));
+      await witness.serve();
       // audit-out looks for new witnesses every ten seconds.
       cosigned = await reaches(async () => (await producer.witnessed(index)).witnessed);
       expect(cosigned, "the new shard is not cosigned");

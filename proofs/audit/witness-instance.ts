@@ -29,8 +29,10 @@ export class WitnessInstance {
     return (JSON.parse(this.run("show")) as { logs: { origin: string; size: number; followedBy?: string }[] }).logs;
   }
 
+  /** Again at the same address. */
   async serve(): Promise<void> {
-    const child = spawn(process.execPath, [WITNESS, "serve", "--dir", this.#dir, "--listen", "127.0.0.1:0"], {
+    const port = this.url === "" ? "0" : new URL(this.url).port;
+    const child = spawn(process.execPath, [WITNESS, "serve", "--dir", this.#dir, "--listen", `127.0.0.1:${port}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.#child = child;

@@ -17,7 +17,11 @@ export type AdmittedRestore = {
   witnessSize: number;
 };
 
-/** @param despiteSmallerLoss a person has looked at both sizes and takes it all the same. @throws WitnessError */
+/**
+ * The caller is the only process that works on these states: what was cosigned between the look at the old shard and its end would stand beside the
+ * new one, its loss unsaid.
+ * @param despiteSmallerLoss a person has looked at both sizes and takes it all the same. @throws WitnessError
+ */
 export async function admitAfterRestore(
   states: LogStates,
   policyFile: string,

@@ -1,6 +1,5 @@
 /** `witness`: countersigns checkpoints of audit logs on a host that is not the appliance. One file, any Node from 20. */
 import { readFile } from "node:fs/promises";
-import type { Server } from "node:net";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { removeLeftovers } from "../log/durable-file.ts";
@@ -19,7 +18,8 @@ const USAGE = `usage: witness init  --dir DIR --name NAME        make keys; prin
        witness admit --dir DIR FILE.tlog-proof    know the next shard of a known log, by its own word
        witness admit --dir DIR --after-restore POLICY FILE.tlog-proof [--despite-smaller-loss]
                                                   know the shard that follows a restore: its keys from the policy that two people hand over, the
-                                                  proof of its first entry, which must admit the loss of all that this witness has seen
+                                                  proof of its first entry, which must admit the loss of all that this witness has seen;
+                                                  not while it serves: stop it, admit, start it again
        witness serve --dir DIR --listen HOST:PORT [--tls-cert FILE --tls-key FILE]
        witness show  --dir DIR                    keys, and what was cosigned last; one JSON line
 `;
@@ -77,7 +77,10 @@ async function admit(dir: string, given: Values, files: readonly string[], despi
   if (first !== undefined) return print(`${JSON.stringify({ admitted: await admitFirst(states, first) })}\n`);
   if (restorePolicy === undefined)
     return print(`${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`);
-  const { origin, ...loss } = await admitAfterRestore(states, restorePolicy, need(files[0]), despiteSmallerLoss);
+  const [policyFile, proofFile] = [resolve(restorePolicy), resolve(need(files[0]))];
+  process.chdir(dir);
+  await becomeTheOnlyOne();
+  const { origin, ...loss } = await admitAfterRestore(states, policyFile, proofFile, despiteSmallerLoss);
   print(`${JSON.stringify({ admitted: [origin], ...loss })}\n`);
 }
 
@@ -98,7 +101,7 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   const tls = await readTls(files);
   const signers: readonly NoteSigner[] = await loadCosigner(dir);
   process.chdir(dir);
-  const lock = await becomeTheOnlyOne();
+  await becomeTheOnlyOne();
   for (const folder of [dir, join(dir, "logs")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witness = await Witness.open(new LogStates(dir), signers);
   const server = witnessServer(witness, tls, (line) => print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`));
@@ -107,12 +110,12 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
     server.listen(port, host, resolve);
   });
   print(`${JSON.stringify({ at: new Date().toISOString(), listening: server.address(), keys: signers.map(verifierKey) })}\n`);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server, lock));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server));
 }
 
 /** What was asked is answered; a client that does not listen is not waited for. */
-function stop(server: ReturnType<typeof witnessServer>, lock: Server): void {
-  server.close(() => lock.close());
+function stop(server: ReturnType<typeof witnessServer>): void {
+  server.close();
   server.closeIdleConnections();
   setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS).unref();
 }

@@ -1,4 +1,4 @@
-/** One process serves a witness's folder: two would look at the same state and each cosign another tree. */
+/** One process at a time changes what a witness has cosigned: two would look at the same state and each go on from it on its own. */
 import { rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { WitnessError } from "./errors.ts";
@@ -6,15 +6,16 @@ import { WitnessError } from "./errors.ts";
 /** In the folder that the process stands in, because a socket's path may have 107 bytes. A killed process leaves the file, and nobody answers. */
 const SOCKET = "serving.sock";
 
-/** Holds until the server that it answers is closed, or the process ends. @throws WitnessError when another one serves */
-export async function becomeTheOnlyOne(): Promise<Server> {
-  const held = await listen();
-  if (held !== null) return held;
-  if (await isAnswered()) throw new WitnessError("already_serving", "another process serves this witness");
+/** Holds until the process ends, with all that it has under way. @throws WitnessError when another one holds */
+export async function becomeTheOnlyOne(): Promise<void> {
+  if ((await listen()) !== null) return;
+  if (await isAnswered()) throw alreadyServing();
   await rm(SOCKET, { force: true });
-  const again = await listen();
-  if (again === null) throw new WitnessError("already_serving", "another process serves this witness");
-  return again;
+  if ((await listen()) === null) throw alreadyServing();
+}
+
+function alreadyServing(): WitnessError {
+  return new WitnessError("already_serving", "another process serves this witness: stop it first, and start it again afterwards");
 }
 
 /** Null when the name is taken. */
@@ -22,7 +23,7 @@ function listen(): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {
     server.once("error", (error) => ("code" in error && error.code === "EADDRINUSE" ? resolve(null) : reject(error)));
-    server.listen(SOCKET, () => resolve(server));
+    server.listen(SOCKET, () => resolve(server.unref()));
   });
 }
 

@@ -279,7 +279,9 @@ t.test(
     t.match(await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] }), { rolledBack: null });
     const proof = join(out.root, "first.tlog-proof");
     writeFileSync(proof, await exportProof(auditd.shardDir(auditd.currentSlug), 0));
+    await witness.stop();
     t.match(witness.run("admit", "--after-restore", auditd.config.policyFile, proof), { status: 0, stderr: "" });
+    await witness.serve("--listen", new URL(witness.url).host);
     await using after = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-2" });
     const next = await after.fact(keyList());
     await until(async () => (await after.witnessed(next.index)).witnessed, 40_000);

@@ -128,6 +128,7 @@ t.test("a shard after a restore is known only if it admits the loss of all that 
   cpSync(auditDir, join(auditd.root, "backup"), { recursive: true });
   const lost = await append();
   t.equal((await witness.post(requestOf(0, [], lost))).status, 200);
+  await witness.stop();
   await auditd.stop();
   rmSync(auditDir, { recursive: true });
   renameSync(join(auditd.root, "backup"), auditDir);
@@ -164,11 +165,20 @@ t.test("a shard after a restore is known only if it admits the loss of all that 
   for (const [what, stderr, result] of refused) t.match(result, { status: 1, stderr }, what);
   t.equal(witness.logs().length, 1, "nothing was taken");
 
+  await witness.serve();
+  t.match(
+    admit(sound, policyFile, "--despite-smaller-loss"),
+    { status: 1, stderr: /already_serving/ },
+    "while the old shard may be cosigned",
+  );
+  t.equal(witness.logs().length, 1, "nothing was taken");
+  await witness.stop();
   t.match(admit(sound, policyFile, "--despite-smaller-loss"), {
     status: 0,
     stdout: /"admitted":\["box[^"]*-2"\].*"witnessSize":/,
   });
   t.match(admit(sound, policyFile, "--despite-smaller-loss"), { status: 0 }, "again");
+  await witness.serve();
   t.equal((await witness.post(requestOf(0, [], note))).status, 200, "the new shard is cosigned");
   const grown = Number(lost.split("\n")[1]);
   t.match(await witness.post(requestOf(grown, [], lost)), { status: 403 }, "the old one no more");
