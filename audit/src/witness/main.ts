@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { removeLeftovers } from "../log/durable-file.ts";
 import { type NoteSigner, verifierKey } from "../log/note-key.ts";
+import { becomeTheOnlyOne } from "../log/only-one.ts";
 import { admitFirst, admitNext } from "./admit.ts";
 import { admitAfterRestore } from "./admit-after-restore.ts";
 import { hasMlDsa44, loadCosigner, makeCosigner, policyLines } from "./cosigner.ts";
 import { WitnessError } from "./errors.ts";
 import { LogStates } from "./log-states.ts";
-import { becomeTheOnlyOne } from "./only-one.ts";
 import { witnessServer } from "./server.ts";
 import { Witness } from "./witness.ts";
 
@@ -78,8 +78,7 @@ async function admit(dir: string, given: Values, files: readonly string[], despi
   if (restorePolicy === undefined)
     return print(`${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`);
   const [policyFile, proofFile] = [resolve(restorePolicy), resolve(need(files[0]))];
-  process.chdir(dir);
-  await becomeTheOnlyOne();
+  await holdAlone(dir);
   const { origin, ...loss } = await admitAfterRestore(states, policyFile, proofFile, despiteSmallerLoss);
   print(`${JSON.stringify({ admitted: [origin], ...loss })}\n`);
 }
@@ -100,8 +99,7 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   const { host, port } = parseListen(listen);
   const tls = await readTls(files);
   const signers: readonly NoteSigner[] = await loadCosigner(dir);
-  process.chdir(dir);
-  await becomeTheOnlyOne();
+  await holdAlone(dir);
   for (const folder of [dir, join(dir, "logs")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witness = await Witness.open(new LogStates(dir), signers);
   const server = witnessServer(witness, tls, (line) => print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`));
@@ -111,6 +109,16 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   });
   print(`${JSON.stringify({ at: new Date().toISOString(), listening: server.address(), keys: signers.map(verifierKey) })}\n`);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server));
+}
+
+/** Until the process ends, with all that it has under way: two would look at the same state, and each go on from it on its own. */
+async function holdAlone(dir: string): Promise<void> {
+  process.chdir(dir);
+  if ((await becomeTheOnlyOne(".")) === null)
+    throw new WitnessError(
+      "already_serving",
+      "another process serves this witness: stop it first, and start it again afterwards",
+    );
 }
 
 /** What was asked is answered; a client that does not listen is not waited for. */
