@@ -8,7 +8,7 @@ import { signatureOf } from "../log/checkpoint.ts";
 import type { NoteSigner } from "../log/note-key.ts";
 import { formatNote, formatSignatureLine } from "../log/signed-note.ts";
 import { judge, parseAddCheckpoint, type Refusal } from "./add-checkpoint.ts";
-import { cosignTime } from "./cosign-time.ts";
+import { clockBehind, cosignTime } from "./cosign-time.ts";
 import { isSupported } from "./cosigner.ts";
 import type { LogStates } from "./log-states.ts";
 
@@ -58,8 +58,9 @@ export class Witness {
     if (known !== null && known.followedBy !== null) return { status: 403, reason: "origin_ended", origin };
     const judgement = judge(request, known && { ...known, keys: known.keys.filter(({ type }) => isSupported(type)) });
     if (judgement.status !== 200 || known === null) return { ...(judgement as Refusal), origin: known === null ? null : origin };
-    const timeS = cosignTime(this.#nowMs(), this.#lastTimeS);
-    if (timeS === null) return { status: 503, reason: "clock_behind", origin };
+    const nowMs = this.#nowMs();
+    const timeS = cosignTime(nowMs, this.#lastTimeS);
+    if (timeS === null) return { status: 503, reason: clockBehind(nowMs, this.#lastTimeS), origin };
     const own = this.#signers.map((signer) => signatureOf(checkpoint, signer, timeS));
     const note = formatNote({ text, signatures: [...judgement.signatures, ...own] });
     this.#lastTimeS = timeS;

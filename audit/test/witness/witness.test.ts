@@ -222,7 +222,7 @@ fs.rename = async (from, to) => {
 syncBuiltinESMExports();`;
 }
 
-t.test("its time never goes back, and a clock far behind cosigns nothing", async (t) => {
+t.test("its time never goes back, and a clock far behind cosigns nothing until a time that the refusal names", async (t) => {
   const log = await TestLog.make(t);
   const witness = new WitnessFixture(t);
   const keys = keysOf(witness.init(log));
@@ -236,7 +236,14 @@ t.test("its time never goes back, and a clock far behind cosigns nothing", async
   };
   const first = await timeAt(0, 0, 10);
   t.equal(await timeAt(-200, 10, 20), first, "a little behind: the last time again");
-  t.match(await timeAt(-3_600, 20, 30), { status: 503, body: "clock_behind\n" });
+  const utc = (seconds: number) => new Date(seconds * 1_000).toISOString().slice(0, 19) + "Z";
+  const refused = (await timeAt(-3_600, 20, 30)) as { status: number; body: string };
+  t.equal(refused.status, 503);
+  const [, last, now = "", from] =
+    /^clock_behind: cosigned at (\S+), the clock of this witness says (\S+); it cosigns again from (\S+)\n$/.exec(refused.body) ??
+    [];
+  t.same([last, from], [utc(first as number), utc((first as number) - 300)]);
+  t.ok(Date.now() - Date.parse(now) >= 3_600_000);
   t.ok(((await timeAt(60, 20, 30)) as number) >= (first as number) + 60);
   t.equal(cosignTime(5_000_999, 4_000), 5_000);
   t.equal(cosignTime(3_700_000, 4_000), 4_000);
