@@ -20,19 +20,26 @@ export class DisclosedLines {
     return disclosed;
   }
 
-  /** In ascending order of ranges. @throws VaultRefusedError */
+  /**
+   * In ascending order of ranges. The last one has its lines only once the vault has said that it handed out all: without that word there is no
+   * export. What is about entries behind it is taken too, or the vault would say that the receiver hung up. @throws VaultRefusedError
+   */
   async of({ from, to, size }: DisclosedRange): Promise<string[] | null> {
     const lines: string[] = [];
     for (; this.#next !== null && this.#next.index < to; await this.#take())
       if (this.#next.index >= from && this.#isCovered(this.#next, size)) lines.push(JSON.stringify(this.#next));
+    if (to === size) await this.#takeRest();
     return lines.length === 0 ? null : lines;
   }
 
-  /** Takes what is about entries behind the export, too: else the vault would say that the receiver hung up. */
-  async finish(): Promise<DisclosureEnd["end"]> {
+  /** What the vault said last; null before the last range. */
+  get end(): DisclosureEnd["end"] | null {
+    return this.#end;
+  }
+
+  async #takeRest(): Promise<void> {
     while (this.#next !== null) await this.#take();
     if (this.#end === null) throw new Error("the vault hung up before its last line");
-    return this.#end;
   }
 
   /** An erasure behind the export's last entry is none that its reader could look up. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
@@ -82,10 +82,13 @@ t.test("an export opens what two people agreed to, for a receiver on record, and
     },
   });
 
-  const refused = join(layout.root, "refused.tar");
-  const alone = exportAudit(context, refused, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
-  await t.rejects(alone, { code: "approver_is_requester" });
-  t.notOk(existsSync(refused));
+  const killed = `${file}.0123456789abcdef.new`;
+  writeFileSync(killed, "canary-export-killed");
+  const alone = () => exportAudit(context, file, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
+  await t.rejects(alone(), { code: "approver_is_requester" });
+  t.equal(readFileSync(file, "latin1"), text, "an older export stays where the vault refuses");
+  await exportAudit(context, file);
+  t.notOk(existsSync(killed), "what a killed export left goes with the next one to its file");
   await auditd.stop();
   const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export" || type === "privacy.disclose");
   t.match(
@@ -97,6 +100,8 @@ t.test("an export opens what two people agreed to, for a receiver on record, and
       { type: "audit.export", phase: "completed", detail: { disclosed: 6, bundle_sha256: result.sha256 } },
       { type: "audit.export", phase: "requested" },
       { type: "audit.export", phase: "failed", outcome: { code: "approver_is_requester" } },
+      { type: "audit.export", phase: "requested" },
+      { type: "audit.export", phase: "completed" },
     ],
   );
 });

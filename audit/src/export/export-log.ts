@@ -4,10 +4,9 @@
  * log's folder alone and needs no auditd.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { syncFolder } from "../log/durable-file.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { removeLeftovers, replaceFileWith } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../log/tile-layout.ts";
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
@@ -30,7 +29,7 @@ export type DisclosedRange = { from: number; to: number; size: number };
 
 export type ExportOptions = {
   logDir: string;
-  /** Written beside and renamed, 0640; a file that is there is replaced. */
+  /** Written beside and renamed, 0640; a file that is there is replaced, and stays where the export fails. */
   file: string;
   /** The newest checkpoint that the policy's witnesses countersigned, if it covers this leaf; else the newest of all. @default the newest */
   witnessedFor?: number;
@@ -49,9 +48,9 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
   const reader = new LogReader(logDir);
   const digest = createHash("sha256");
   let bytes = 0;
-  const beside = `${file}.new`;
-  const handle = await open(beside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o640);
-  try {
+  // What an export left that was killed may hold opened values.
+  await removeLeftovers(dirname(file), { of: basename(file) });
+  await replaceFileWith(file, 0o640, async (handle) => {
     const write = async (part: Buffer): Promise<void> => {
       signal?.throwIfAborted();
       digest.update(part);
@@ -70,15 +69,7 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
       await write(ustarMember(tilePath(name), await reader.read(name)));
     }
     await write(END_OF_ARCHIVE);
-    await handle.sync();
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  } finally {
-    await handle.close();
-  }
-  await rename(beside, file);
-  await syncFolder(dirname(file));
+  });
   return { origin, size, bytes, sha256: digest.digest("hex") };
 }
 

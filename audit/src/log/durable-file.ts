@@ -1,7 +1,7 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Of a file that is being written, after the name that it gets. */
@@ -12,6 +12,8 @@ const BESIDE = /^(.+)\.[0-9a-f]{16}\.new$/;
  * failure: a file begun anew, never a sync that failed, which may have lost what it was to keep.
  */
 export type WithRoom = <T>(write: () => Promise<T>) => Promise<T>;
+
+type Write = (handle: FileHandle) => Promise<void>;
 
 /** A disk, its table of files, or what this user may take of it, has no room left. */
 export function isFullDisk(error: unknown): boolean {
@@ -29,9 +31,14 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /** Replaces a file in one step, durable when it resolves. */
 export async function replaceFile(path: string, content: string | Buffer, mode: number): Promise<void> {
+  await replaceFileWith(path, mode, (handle) => handle.writeFile(content));
+}
+
+/** As {@link replaceFile}, of a content that comes piece by piece. Where `write` rejects, what was there stays. */
+export async function replaceFileWith(path: string, mode: number, write: Write): Promise<void> {
   const beside = besideOf(path);
   try {
-    await writeSynced(beside, content, mode);
+    await writeSynced(beside, mode, write);
     await rename(beside, path);
   } catch (error) {
     await removeBeside(beside);
@@ -71,7 +78,7 @@ export class ImmutableFileError extends Error {
 export async function writeImmutable(path: string, content: Buffer): Promise<void> {
   const beside = besideOf(path);
   try {
-    await writeSynced(beside, content, 0o440);
+    await writeSynced(beside, 0o440, (handle) => handle.writeFile(content));
     await link(beside, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
@@ -93,12 +100,13 @@ async function removeBeside(path: string): Promise<void> {
   });
 }
 
-async function writeSynced(path: string, content: string | Buffer, mode: number): Promise<void> {
-  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+/** Nobody else reads what is half written. */
+async function writeSynced(path: string, mode: number, write: Write): Promise<void> {
+  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
+    await write(handle);
     // Whatever the umask: the mode is part of what is trusted.
     await handle.chmod(mode);
-    await handle.writeFile(content);
     await handle.sync();
   } finally {
     await handle.close();
