@@ -183,6 +183,33 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
+/** Whether a test may have a disk of its own; else it says what it lacks. */
+export const lacksMount: string | false =
+  process.getuid?.() === 0 && spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0
+    ? false
+    : "needs the right to mount";
+
+/** A folder that is a file system of so many bytes, and goes with the test. */
+export class SmallDisk {
+  readonly folder: string;
+
+  constructor(t: Test, sizeBytes: number) {
+    this.folder = join(temporaryFolder(t), "disk");
+    mkdirSync(this.folder);
+    this.#mount("-t", "tmpfs", "-o", `size=${sizeBytes}`, "tmpfs", this.folder);
+    t.teardown(() => spawnSync("/usr/bin/umount", [this.folder]));
+  }
+
+  resize(sizeBytes: number): void {
+    this.#mount("-o", `remount,size=${sizeBytes}`, this.folder);
+  }
+
+  #mount(...args: string[]): void {
+    const { status, stderr } = spawnSync("/usr/bin/mount", args, { encoding: "utf8" });
+    if (status !== 0) throw new Error(`mount ${args.join(" ")}: ${stderr}`);
+  }
+}
+
 export async function startedAuditd(t: Test, changes: Partial<AuditdConfig> = {}): Promise<AuditdFixture> {
   const fixture = new AuditdFixture(temporaryFolder(t), changes);
   fixture.init();

@@ -8,7 +8,7 @@
 import { constants, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder, type WithRoom } from "./durable-file.ts";
+import { syncFolder, type WithRoom, writeFully } from "./durable-file.ts";
 import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 
 const ZEROS = Buffer.alloc(1_048_576);
@@ -157,15 +157,5 @@ function writeNow(fd: number, bytes: Buffer, position: number): void {
     const count = writeSync(fd, bytes, written, bytes.length - written, position + written);
     if (count === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
     written += count;
-  }
-}
-
-/** A write that a full disk cuts short is continued, so that the disk itself says why. */
-async function writeFully(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
-    if (bytesWritten === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
-    written += bytesWritten;
   }
 }

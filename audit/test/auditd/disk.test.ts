@@ -1,25 +1,18 @@
-import { spawnSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { DiskGuard } from "../../src/auditd/disk-guard.ts";
 import { connectProducer, type LeafRef } from "../../src/producer/producer.ts";
-import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, jobSubmit, keyList, lacksMount, readLeaves, SmallDisk, temporaryFolder } from "../helper.ts";
 
 const MIB = 1_048_576;
-const canMount = process.getuid?.() === 0 && spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0;
 
-/** One with 4 MiB of ballast in two steps, on a file system of 24 MiB that goes with the test. `mount` changes its size. */
+/** One with 4 MiB of ballast in two steps, on a file system of 24 MiB that goes with the test. `small` changes its size. */
 async function auditdOnSmallDisk(t: Test) {
   const root = temporaryFolder(t);
-  const disk = join(root, "disk");
-  mkdirSync(disk);
-  const mount = (...args: string[]): void => {
-    t.equal(spawnSync("/usr/bin/mount", args).status, 0, `mount ${args.join(" ")}`);
-  };
-  mount("-t", "tmpfs", "-o", `size=${24 * MIB}`, "tmpfs", disk);
-  t.teardown(() => spawnSync("/usr/bin/umount", [disk]));
+  const small = new SmallDisk(t, 24 * MIB);
+  const disk = small.folder;
   const auditd = new AuditdFixture(root, {
     auditDir: join(disk, "audit"),
     ballastBytes: 4 * MIB,
@@ -29,14 +22,14 @@ async function auditdOnSmallDisk(t: Test) {
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
-  return { auditd, disk, mount };
+  return { auditd, disk, small };
 }
 
 t.test(
   "a disk that fills up: drain first, then ballast, then fail closed; nothing acknowledged is lost",
-  { skip: canMount ? false : "needs the right to mount" },
+  { skip: lacksMount },
   async (t) => {
-    const { auditd, disk, mount } = await auditdOnSmallDisk(t);
+    const { auditd, disk, small } = await auditdOnSmallDisk(t);
     await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
     await producer.requested(jobSubmit());
     while (readdirSync(join(disk, "audit/ballast")).length < 2) await sleep(100);
@@ -61,7 +54,7 @@ t.test(
     t.equal(await auditd.ended(5_000), 1, "auditd ended rather than go on");
     t.match(auditd.output, /ENOSPC/);
     await t.rejects(producer.fact(keyList()), { code: "audit_unavailable" });
-    mount("-o", `remount,size=${96 * MIB}`, disk);
+    small.resize(96 * MIB);
     await auditd.start();
     while (!producer.connected) await sleep(20);
     t.match(await producer.fact(keyList()), { index: Number }, "with room it goes on");
@@ -81,7 +74,7 @@ t.test(
 
 t.test(
   "a disk that fills up at once costs ballast, not auditd: it goes on, drains, and takes the ballast back when there is room",
-  { skip: canMount ? false : "needs the right to mount" },
+  { skip: lacksMount },
   async (t) => {
     const { auditd, disk } = await auditdOnSmallDisk(t);
     await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });

@@ -8,7 +8,7 @@ import type { OwnFact, Reporter } from "../../../src/audit-out/reporter.ts";
 import { CursorFile } from "../../../src/audit-out/sinks/cursor-file.ts";
 import { receiverOf } from "../../../src/audit-out/sinks/open-sink.ts";
 import { Sink } from "../../../src/audit-out/sinks/sink.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { lacksMount, SmallDisk, temporaryFolder } from "../../helper.ts";
 import { keyLists, silent, until, WrittenLog } from "../helper.ts";
 import { type Certificate, TestAuthority } from "./certificates.ts";
 import { SyslogServer } from "./syslog-server.ts";
@@ -64,8 +64,10 @@ const toFile = (root: string, rotateBytes = 65_536): SinkConfig => {
 const filesOf = (root: string): string[] => readdirSync(join(root, "out")).sort();
 
 /** Indices of every line of every file; a line that is none fails. */
-function indicesOf(root: string): number[] {
-  const text = filesOf(root).map((file) => readFileSync(join(root, "out", file), "utf8"));
+function indicesOf(root: string, out = join(root, "out")): number[] {
+  const text = readdirSync(out)
+    .sort()
+    .map((file) => readFileSync(join(out, file), "utf8"));
   return text
     .join("")
     .trimEnd()
@@ -127,6 +129,23 @@ t.test("a folder that can't be written loses nothing, is told of once, and its r
     { type: "audit.sink", detail: { sink: "siem", state: "recovered", cursor: 20 } },
   ]);
   t.equal(facts.length, 2);
+});
+
+t.test("a disk that is full in the middle of a line loses nothing", { skip: lacksMount }, async (t) => {
+  const disk = new SmallDisk(t, 4_096);
+  const target = { kind: "file", folder: disk.folder, rotateBytes: 1_048_576 } as const;
+  const exporting = await Exporting.of(t, () => ({ name: "siem", format: "leaf", target }));
+  const { log } = exporting;
+  // One at a time, as they come where little happens: each is confirmed before the next one is written.
+  while (exporting.sink.status.state !== "failing" && log.size < 12) {
+    await log.append(keyLists(1));
+    await until(() => exporting.sink.status.state === "failing" || exporting.sink.status.cursor?.index === log.size);
+  }
+  t.match(exporting.sink.status.error, /ENOSPC/);
+  await log.append(keyLists(20));
+  disk.resize(1_048_576);
+  await exporting.done();
+  t.same(indicesOf(disk.folder, disk.folder), upTo(log.size));
 });
 
 t.test("a file that was removed while it was written is noticed, and what went with it comes again", async (t) => {

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder } from "../../../log/durable-file.ts";
+import { syncFolder, writeFully } from "../../../log/durable-file.ts";
 import type { ExportedEvent } from "../../formats/exported-event.ts";
 import { type Receiver, ReceiverError } from "../receiver.ts";
 
@@ -49,7 +49,7 @@ export class FileReceiver implements Receiver {
         if (this.#file !== null && this.#file.bytes >= this.#options.rotateBytes) await this.#close();
         this.#file ??= await this.#begin(event);
         const line = Buffer.from(`${this.#options.lineOf(event)}\n`, "utf8");
-        await this.#file.handle.write(line, 0, line.length, this.#file.bytes);
+        await writeFully(this.#file.handle, line, this.#file.bytes);
         this.#file.bytes += line.length;
       }
     } catch (error) {
