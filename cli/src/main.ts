@@ -38,13 +38,15 @@ audit
     "\nExamples:\n  resontech audit search --type job.submit --limit 20\n  resontech audit search --object job-7f3a --oldest --json\n  resontech audit search --outcome quota_exceeded --from 2026-01-01T00:00:00Z",
   )
   .action(async ({ json, ...options }: SearchOptions & { json: boolean }) => {
-    const { events, cursor, behind } = await searchAudit(settingsFrom(process.env), options);
+    const { events, cursor, behind, incomplete } = await searchAudit(settingsFrom(process.env), options);
     if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
     else if (events.length > 0)
       process.stdout.write(asTable(SEARCH_HEAD, events.map(rowOf), process.stdout.isTTY ? process.stdout.columns : null));
     if (events.length === 0) say("no entry that you may see matches");
     if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
     if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
+    if (incomplete.length > 0)
+      say(`entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`);
   });
 
 audit

@@ -641,8 +641,15 @@ export const EVENT_CATALOGUE = {
   ),
   "audit.sink": fact(
     "log",
-    "A receiver of exported events failed, or took them again; nothing is lost meanwhile.",
-    Type.Object({ sink: Code, state: Code, cursor: Count, size: Count }, closed),
+    "A receiver of exported events failed, or took them again: nothing is lost meanwhile. Or damaged entries were passed over, as its configuration says.",
+    Type.Object(
+      {
+        ...{ sink: Code, state: Code, cursor: Count, size: Count },
+        /** Of one shard, from one entry up to before another; without `to`, to its end. */
+        passed: Type.Optional(Type.Object({ shard: Code, from: Count, to: Type.Optional(Count) }, closed)),
+      },
+      closed,
+    ),
   ),
   "audit.heartbeat": fact(
     "log",

@@ -46,12 +46,17 @@ const SyslogTarget = Type.Object(
 );
 export type SyslogTarget = Static<typeof SyslogTarget>;
 
+/** Last part of a log's origin: `2026`, `2026-2`. */
+const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
+
 const Sink = Type.Object(
   {
     /** Names its cursor: another name is another receiver, which gets the log from its first entry. */
     name: SinkName,
     format: Type.Enum([...EXPORT_FORMATS]),
     target: Type.Union([FileTarget, SyslogTarget]),
+    /** Shards that are damaged for good: what can't be read of them is passed over, and `audit.sink` says what. Without it the sink stops before it. */
+    skipDamaged: Type.Optional(Type.Array(Shard, { maxItems: 100 })),
   },
   closed,
 );

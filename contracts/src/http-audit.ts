@@ -78,6 +78,8 @@ export const AuditEventsReply = Type.Object(
     more: Type.Boolean(),
     /** Entries that are proven and not yet indexed. */
     behind: Type.Integer({ minimum: 0 }),
+    /** Shards of which entries may be missing here: they are damaged, or can't be read, and the operator's `GET /status` says why. */
+    incomplete: Type.Array(Shard),
   },
   closed,
 );

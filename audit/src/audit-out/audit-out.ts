@@ -47,10 +47,11 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
   const indexer = stack.use(new Indexer(index, follower, config.stateDir, log));
   const sinks: Sink[] = [];
   for (const sink of config.sinks) {
-    const { name } = sink;
+    const { name, skipDamaged = [] } = sink;
     const cursor = new CursorFile(config.stateDir, `sink-${name}`);
     const { retryMs } = config;
-    sinks.push(stack.use(await Sink.start({ ...(await receiverOf(sink)), name, cursor, follower, reporter, log, retryMs })));
+    const receiver = await receiverOf(sink);
+    sinks.push(stack.use(await Sink.start({ ...receiver, name, skipDamaged, cursor, follower, reporter, log, retryMs })));
   }
   const worm = config.worm === null ? null : stack.use(await openWormCopy(config, config.worm, { follower, reporter, log }));
   const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status), worm: worm?.status ?? null });

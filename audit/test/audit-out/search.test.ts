@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
@@ -9,13 +9,14 @@ import type { EventFilter } from "../../src/audit-out/search/event-filter.ts";
 import { Indexer, rebuildMark } from "../../src/audit-out/search/indexer.ts";
 import { buildSearchApp } from "../../src/audit-out/search/search-app.ts";
 import { SearchIndex } from "../../src/audit-out/search/search-index.ts";
+import { tilePath } from "../../src/log/tile-layout.ts";
 import { jobSubmit, temporaryFolder } from "../helper.ts";
 import { keyLists, silent, until, WrittenLog } from "./helper.ts";
 import { verifyProof } from "../../src/verifier/event-proof.ts";
 import { nodePlatform } from "../../src/verifier/platform-node.ts";
 
 type Found = { shard: string; index: number; type: string; t_log: string; sub: string; onBehalfOf: string | null };
-type Page = { events: Found[]; cursor: string | null; more: boolean; behind: number };
+type Page = { events: Found[]; cursor: string | null; more: boolean; behind: number; incomplete: string[] };
 
 class Search {
   readonly app: FastifyInstance;
@@ -299,6 +300,44 @@ t.test("what a restore took from the log goes from the index, too", async (t) =>
   const search = await Search.on(t, Object.assign(restored, { stateDir: log.stateDir }));
   await until(() => search.indexer.behind === 0 && search.index.sizeOf("2026") === 4);
   t.same(await contentOf(search), ["2026/0", "2026/1", "2026/2", "2026/3", "2026-2/0", "2026-2/1"]);
+});
+
+t.test("behind a damaged shard searches go on and say what may be missing; once it is mended everything is found", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const tile = join(log.logDir, tilePath({ level: "entries", index: 1, width: 44 }));
+  const bytes = readFileSync(tile);
+  chmodSync(tile, 0o600);
+  writeFileSync(tile, "");
+  await log.open("2027");
+  await log.append(keyLists(5));
+  const first = await Search.on(t, log);
+  t.match(await first.get("/events", { limit: 1_000 }), { incomplete: ["2026"], events: { length: 5 } });
+  await first.close();
+  writeFileSync(tile, bytes);
+  const second = await Search.on(t, log);
+  await log.append(keyLists(1));
+  await until(() => second.index.sizeOf("2027") === 6);
+  const { events, incomplete } = await second.get("/events", { limit: 1_000 });
+  t.same([events.length, incomplete], [306, []]);
+});
+
+t.test("rows of a shard that can't be read for a moment stay in the index", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  await (await Search.on(t, log)).close();
+  const checkpoint = join(log.logDir, "checkpoint");
+  await log.open("2027");
+  await log.append(keyLists(5));
+  renameSync(checkpoint, `${checkpoint}.away`);
+  const search = new Search(t, log);
+  await search.follower.start();
+  const { events, behind, incomplete } = await search.get("/events", { limit: 1_000 });
+  t.same([events.length, behind, incomplete], [300, 5, ["2026"]]);
+  renameSync(`${checkpoint}.away`, checkpoint);
+  await search.follower.start();
+  await search.caughtUp();
+  t.same([search.index.sizeOf("2026"), search.index.sizeOf("2027"), search.rebuilds], [300, 5, []]);
 });
 
 t.test("the leading column's own index gives the order: no search sorts or scans", async (t) => {

@@ -27,6 +27,8 @@ export type Found = {
   cursor: string | null;
   /** Entries that are in the log and not yet in the index. */
   behind: number;
+  /** Shards of which entries may be missing. */
+  incomplete: readonly string[];
 };
 
 const PAGE = 500;
@@ -40,9 +42,14 @@ export async function searchAudit(settings: Settings, { oldest, limit, cursor, .
     const page = (await getJson(settings, "/api/audit/events", query)) as AuditEventsReply;
     events.push(...page.events);
     at = page.cursor ?? undefined;
-    if (!page.more || at === undefined) return { events, cursor: null, behind: page.behind };
-    if (events.length >= limit) return { events, cursor: at, behind: page.behind };
+    if (!page.more || at === undefined) return { events, cursor: null, ...foundIn(page) };
+    if (events.length >= limit) return { events, cursor: at, ...foundIn(page) };
   }
+}
+
+/** What the newest page says of how much was looked at. */
+function foundIn({ behind, incomplete }: AuditEventsReply): Pick<Found, "behind" | "incomplete"> {
+  return { behind, incomplete };
 }
 
 export const SEARCH_HEAD = ["ENTRY", "TIME (UTC)", "TYPE", "PHASE", "OUTCOME", "BY", "FOR", "OBJECT"];

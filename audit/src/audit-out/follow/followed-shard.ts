@@ -21,6 +21,8 @@ export class FollowedShard {
   fault: LogFault | null = null;
   /** Another one follows it and it was read to its end since: it is not looked at again. */
   isSettled = false;
+  /** It is not looked at before, by the clock of `performance`: it is damaged, and each look costs. */
+  notBeforeMs = 0;
 
   constructor({ slug, origin, logDir, stateDir }: ShardPlace) {
     this.slug = slug;

@@ -1,6 +1,7 @@
 /** Follows the log's shards as they grow, and hands out their entries from any place on, proven, a bundle at a time. It only reads there. */
 import { readdir, readFile } from "node:fs/promises";
 import type { Logger } from "pino";
+import { LogDamagedError } from "../../log/log-reader.ts";
 import { currentSlug, shardFolder } from "../../log/shards.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
@@ -17,7 +18,30 @@ export type LeafBatch = {
   leaves: readonly Buffer[];
   hashes: readonly Buffer[];
   treeSize: number;
+  /** What lies between the place that was asked for and these, and was passed over. */
+  passed: readonly PassedOver[];
 };
+
+/** Entries of a shard that can't be read or believed; `to` is null where nobody can say how many there are. */
+export type PassedOver = { shard: string; from: number; to: number | null };
+
+/** Whether what is damaged of a shard may be passed over. */
+export type MayPass = (shard: FollowedShard) => boolean;
+const PASS_NONE: MayPass = () => false;
+
+/** A shard that others follow can't be read to its end. Whoever went on behind it would leave its rest behind for good. */
+export class ShardStuckError extends Error {
+  override readonly name = "ShardStuckError";
+  readonly code = "shard_stuck";
+
+  constructor(shard: string, { message }: LogFault) {
+    super(`nothing behind the shard ${shard} is handed out until it can be read to its end: ${message}`);
+  }
+}
+
+/** A damaged shard is looked at again after so long, or so many times as long as the look took: others wait meanwhile. */
+const DAMAGED_RETRY_MS = 60_000;
+const DAMAGED_RETRY_FACTOR = 20;
 
 export type FollowerOptions = { auditDir: string; policyFile: string; stateDir: string; pollMs: number };
 
@@ -55,12 +79,23 @@ export class LogFollower implements AsyncDisposable {
     return this.#fault ?? this.#shards.find(({ fault }) => fault !== null)?.fault ?? null;
   }
 
+  /** Shards of which entries may be missing: they can't be read, or believed, any further. */
+  get incomplete(): string[] {
+    const isDoubtful = (shard: FollowedShard): boolean => shard.fault !== null || (this.#fault !== null && this.#isLast(shard));
+    return this.#shards.filter((shard) => !shard.isSettled && isDoubtful(shard)).map(({ slug }) => slug);
+  }
+
+  /** @throws ShardStuckError when it has a fault and is not the newest: another one waits behind it */
+  checkNotStuck(shard: FollowedShard): void {
+    if (!this.#isLast(shard) && !shard.isSettled && shard.fault !== null) throw new ShardStuckError(shard.slug, shard.fault);
+  }
+
   /** Reads a checkpoint of one shard that lies beside its newest. @throws CheckpointRefused for what the log's own keys have not signed */
   openNote({ origin }: FollowedShard, note: Buffer): Checkpoint {
     return openCheckpoint(note, origin, this.#policy?.keys ?? []);
   }
 
-  /** Proven entries from this place on; null is the log's beginning. */
+  /** Proven entries from this place on, also those behind a damaged shard, which wait for it; null is the log's beginning. */
   entriesFrom(position: Position | null): number {
     return this.#shards.reduce((sum, { slug, tree }) => {
       const order = position === null ? 1 : compareSlugs(slug, position.slug);
@@ -70,28 +105,44 @@ export class LogFollower implements AsyncDisposable {
 
   /**
    * The entries from a place on, at most a bundle, as soon as there are any; null is the log's beginning.
-   * @throws LogDamagedError
+   * @throws LogDamagedError, ShardStuckError
    */
-  async next(from: Position | null, signal: AbortSignal): Promise<LeafBatch> {
+  async next(from: Position | null, signal: AbortSignal, mayPass: MayPass = PASS_NONE): Promise<LeafBatch> {
     for (;;) {
       const grown = this.#grown.promise;
-      const found = await this.read(from);
+      const found = await this.read(from, mayPass);
       if (found !== null) return found;
       await untilEither(grown, signal);
     }
   }
 
-  /** The same; null when there are none yet. @throws LogDamagedError */
-  async read(from: Position | null): Promise<LeafBatch | null> {
-    for (const { slug, origin, tree } of this.#shards) {
+  /** The same; null when there are none yet. @throws LogDamagedError, ShardStuckError */
+  async read(from: Position | null, mayPass: MayPass = PASS_NONE): Promise<LeafBatch | null> {
+    const passed: PassedOver[] = [];
+    for (const shard of this.#shards) {
+      const { slug, origin, tree } = shard;
       const order = from === null ? 1 : compareSlugs(slug, from.slug);
       if (order < 0) continue;
-      const firstIndex = order > 0 ? 0 : from!.index;
-      const treeSize = tree.size;
-      if (firstIndex >= treeSize) continue;
-      const { entries, hashes } = await tree.readBundle(Math.floor(firstIndex / TILE_WIDTH));
-      const skipped = firstIndex % TILE_WIDTH;
-      return { slug, origin, firstIndex, leaves: entries.slice(skipped), hashes: hashes.slice(skipped), treeSize };
+      let firstIndex = order > 0 ? 0 : from!.index;
+      for (const treeSize = tree.size; firstIndex < treeSize; ) {
+        const bundle = Math.floor(firstIndex / TILE_WIDTH);
+        const skipped = firstIndex % TILE_WIDTH;
+        try {
+          const { entries, hashes } = await tree.readBundle(bundle);
+          const leaves = entries.slice(skipped);
+          return { slug, origin, firstIndex, leaves, hashes: hashes.slice(skipped), treeSize, passed };
+        } catch (error) {
+          if (!(error instanceof LogDamagedError && mayPass(shard))) throw error;
+          const to = Math.min(treeSize, (bundle + 1) * TILE_WIDTH);
+          passOver(passed, { shard: slug, from: firstIndex, to });
+          firstIndex = to;
+        }
+      }
+      // Only a shard that was read to its end is left: behind the newest there is nothing, and behind a damaged one its rest would be lost.
+      if (shard.isSettled) continue;
+      if (this.#isLast(shard) || shard.fault === null) return null;
+      if (!mayPass(shard)) this.checkNotStuck(shard);
+      passOver(passed, { shard: slug, from: firstIndex, to: null });
     }
     return null;
   }
@@ -110,7 +161,8 @@ export class LogFollower implements AsyncDisposable {
       const keys = await this.#keys();
       await this.#findShards(current, keys);
       let hasGrown = false;
-      for (const shard of this.#shards) if (!shard.isSettled && (await this.#refresh(shard, keys))) hasGrown = true;
+      for (const shard of this.#shards)
+        if (!shard.isSettled && performance.now() >= shard.notBeforeMs && (await this.#refresh(shard, keys))) hasGrown = true;
       this.#fault = null;
       if (hasGrown) this.#announce();
     } catch (error) {
@@ -136,7 +188,8 @@ export class LogFollower implements AsyncDisposable {
   /** One shard that can't be believed keeps nobody from reading the others. */
   async #refresh(shard: FollowedShard, keys: readonly NoteKey[]): Promise<boolean> {
     const { signal } = this.#stop;
-    const isLast = shard === this.#shards.at(-1);
+    const isLast = this.#isLast(shard);
+    const fromMs = performance.now();
     try {
       const hasGrown = await shard.refresh(keys, signal);
       if (shard.fault !== null) this.#log.info({ shard: shard.slug }, "the shard can be followed again");
@@ -151,10 +204,26 @@ export class LogFollower implements AsyncDisposable {
           "the shard can't be believed any further; what was proven before stays",
         );
       if (isLast || shard.fault?.code === "log_unreadable") return false;
+      return await this.#startOver(shard, keys, fromMs);
+    }
+  }
+
+  /** A restore explains what was found, or it is damage: then the fault stays, and so does what was proven. */
+  async #startOver(shard: FollowedShard, keys: readonly NoteKey[], fromMs: number): Promise<boolean> {
+    const { signal } = this.#stop;
+    try {
       await shard.startOver(keys, signal);
       shard.isSettled = true;
-      return true;
+    } catch {
+      signal.throwIfAborted();
+      const nowMs = performance.now();
+      shard.notBeforeMs = nowMs + Math.max(DAMAGED_RETRY_MS, DAMAGED_RETRY_FACTOR * (nowMs - fromMs));
     }
+    return shard.isSettled;
+  }
+
+  #isLast(shard: FollowedShard): boolean {
+    return shard === this.#shards.at(-1);
   }
 
   /** The policy is read again each time: it grows by a shard's keys once a year, and by witnesses now and then. */
@@ -169,6 +238,12 @@ export class LogFollower implements AsyncDisposable {
     this.#grown = Promise.withResolvers<void>();
     resolve();
   }
+}
+
+function passOver(passed: PassedOver[], stretch: PassedOver): void {
+  const last = passed.at(-1);
+  if (last?.shard === stretch.shard && last.to === stretch.from) last.to = stretch.to;
+  else passed.push(stretch);
 }
 
 /** @throws the signal's reason */

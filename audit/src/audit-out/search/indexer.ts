@@ -3,7 +3,8 @@ import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { LogFollower } from "../follow/log-follower.ts";
+import type { LogFollower, MayPass } from "../follow/log-follower.ts";
+import { compareSlugs } from "../follow/position.ts";
 import { rowOfLeaf } from "./row-of-leaf.ts";
 import { isDamagedIndex, type SearchIndex } from "./search-index.ts";
 
@@ -15,6 +16,9 @@ const RETRY_MS = 5_000;
 export function rebuildMark(stateDir: string): string {
   return join(stateDir, REBUILD_MARK);
 }
+
+/** Unlike a receiver, the index can be made anew once the shard is mended: meanwhile the shards behind it are found. */
+const isDamaged: MayPass = ({ fault }) => fault !== null && fault.code !== "log_unreadable";
 
 export class Indexer implements AsyncDisposable {
   readonly #index: SearchIndex;
@@ -56,9 +60,9 @@ export class Indexer implements AsyncDisposable {
       const signal = AbortSignal.any([this.#stop.signal, this.#rebuilt.signal]);
       try {
         const from = this.#index.position;
-        const { slug, firstIndex, leaves } = await this.#follower.next(from, signal);
+        const { slug, firstIndex, leaves } = await this.#follower.next(from, signal, isDamaged);
         // The index was made anew while the entries were read: they are not the next ones any more.
-        if (signal.aborted || this.#hasDroppedWhatWasLost()) continue;
+        if (signal.aborted || this.#hasDroppedWhatChanged()) continue;
         this.#index.add(slug, firstIndex, leaves.map(rowOfLeaf));
       } catch (error) {
         if (signal.aborted || this.hasToRebuild(error)) continue;
@@ -68,11 +72,15 @@ export class Indexer implements AsyncDisposable {
     }
   }
 
-  /** A restore cut a shard short: entries were indexed that the log has lost. */
-  #hasDroppedWhatWasLost(): boolean {
-    const isLost = this.#follower.shards.some(({ slug, tree }) => this.#index.sizeOf(slug) > tree.size);
-    if (isLost) this.#rebuild("the log has lost entries that it held");
-    return isLost;
+  /** Of a shard that others follow: a restore cut it short, or it was damaged and can be read again. */
+  #hasDroppedWhatChanged(): boolean {
+    const at = this.#index.position;
+    const changed = this.#follower.shards.find(({ slug, tree, isSettled }) => {
+      const missing = tree.size - this.#index.sizeOf(slug);
+      return isSettled && (missing < 0 || (missing > 0 && at !== null && compareSlugs(slug, at.slug) < 0));
+    });
+    if (changed !== undefined) this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
+    return changed !== undefined;
   }
 
   async #watchMark(): Promise<void> {

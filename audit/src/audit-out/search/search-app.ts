@@ -59,6 +59,7 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
       cursor: page.at === null ? null : encodeCursor(page.at, filter),
       more: page.more,
       behind: filter.token === undefined || tokens === null ? indexer.behind : Math.max(indexer.behind, tokens.behind),
+      incomplete: follower.incomplete,
     };
   });
 
@@ -78,7 +79,12 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   app.get("/stats", async (request) => {
     const { days } = readStats(request.query);
     const fromDay = new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
-    return { byType: index.countsByType(), byDay: index.countsByDay(fromDay, MAX_COUNTS), behind: indexer.behind };
+    return {
+      byType: index.countsByType(),
+      byDay: index.countsByDay(fromDay, MAX_COUNTS),
+      behind: indexer.behind,
+      incomplete: follower.incomplete,
+    };
   });
 
   app.get("/status", async () => ({

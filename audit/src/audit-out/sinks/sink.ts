@@ -3,9 +3,10 @@
  * whatever fails is sent again; nobody waits for a receiver, and no more than one bundle of entries is held for it.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { Logger } from "pino";
 import { parseLeaf } from "../../event/leaf.ts";
-import type { LeafBatch, LogFollower } from "../follow/log-follower.ts";
+import type { LeafBatch, LogFollower, MayPass } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import type { ExportedEvent } from "../formats/exported-event.ts";
 import type { Reporter } from "../reporter.ts";
@@ -21,6 +22,8 @@ const REPORT_MS = 60_000;
 export type SinkOptions = {
   name: string;
   open: OpenReceiver;
+  /** Shards whose damaged part it goes past: what it never gets is told in the log. */
+  skipDamaged: readonly string[];
   cursor: CursorFile;
   follower: LogFollower;
   reporter: Reporter;
@@ -46,6 +49,8 @@ export class Sink implements AsyncDisposable {
   readonly #options: SinkOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  readonly #mayPass: MayPass;
+  readonly #told = new Set<string>();
   #cursor: Position | null;
   #error: string | null = null;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -54,6 +59,7 @@ export class Sink implements AsyncDisposable {
   private constructor(options: SinkOptions, cursor: Position | null) {
     this.#options = options;
     this.#cursor = cursor;
+    this.#mayPass = ({ slug }) => options.skipDamaged.includes(slug);
     this.#running = this.#run();
   }
 
@@ -83,7 +89,7 @@ export class Sink implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         // Nothing is opened for nothing: a receiver that is away is no failure while there is nothing to bring.
-        await this.#options.follower.next(this.#cursor, signal);
+        await this.#options.follower.next(this.#cursor, signal, this.#mayPass);
         await using receiver = await this.#options.open(signal);
         retryMs = this.#options.retryMs;
         await this.#feed(receiver);
@@ -104,11 +110,13 @@ export class Sink implements AsyncDisposable {
     const due = AbortSignal.any([signal, AbortSignal.timeout(confirmMs)]);
     let sent = this.#cursor;
     for (let unconfirmed = 0; unconfirmed < MAX_UNCONFIRMED && !due.aborted; ) {
-      const batch = await follower.next(sent, due).catch((error: unknown) => {
-        if (due.aborted) return null;
+      const batch = await follower.next(sent, due, this.#mayPass).catch((error: unknown) => {
+        // What was sent counts, whatever comes behind it; a fault is met again at its place.
+        if (due.aborted || unconfirmed > 0) return null;
         throw error;
       });
       if (batch === null) break;
+      this.#tellPassed(batch);
       await receiver.send(exportedOf(batch), signal);
       sent = { slug: batch.slug, index: batch.firstIndex + batch.leaves.length };
       unconfirmed += batch.leaves.length;
@@ -134,15 +142,29 @@ export class Sink implements AsyncDisposable {
     if (!this.#isReportedFailing && performance.now() - this.#reportedAt >= REPORT_MS) this.#report("failing");
   }
 
+  /** Once in a life, however often the receiver fails and is tried again. */
+  #tellPassed({ passed }: LeafBatch): void {
+    for (const { shard, from, to } of passed) {
+      if (this.#told.has(`${shard} ${from}`)) continue;
+      this.#told.add(`${shard} ${from}`);
+      this.#options.log.error({ sink: this.#options.name, shard, from, to }, "damaged entries are passed over");
+      this.#say("passed_over", { passed: { shard, from, ...(to === null ? {} : { to }) } });
+    }
+  }
+
   #report(state: "failing" | "recovered"): void {
-    const { name, reporter, follower } = this.#options;
     this.#isReportedFailing = state === "failing";
     this.#reportedAt = performance.now();
+    this.#say(state);
+  }
+
+  #say(state: string, more: Pick<EventDetail<"audit.sink">, "passed"> = {}): void {
+    const { name, reporter, follower } = this.#options;
     const shard = follower.shards.at(-1);
     reporter.report<"audit.sink">({
       type: "audit.sink",
       object: { kind: "log", id: "audit-out" },
-      detail: { sink: name, state, cursor: this.#cursor?.index ?? 0, size: shard?.tree.size ?? 0 },
+      detail: { sink: name, state, cursor: this.#cursor?.index ?? 0, size: shard?.tree.size ?? 0, ...more },
     });
   }
 }

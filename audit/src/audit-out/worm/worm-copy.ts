@@ -100,6 +100,7 @@ export class WormCopy implements AsyncDisposable {
       if (shard.isSettled || performance.now() - this.#checkpointAt >= this.#options.checkpointMs)
         await this.#copyCheckpoint(shard);
       // The next shard's place in the cursor would leave the rest of this one behind.
+      this.#options.follower.checkNotStuck(shard);
       if (!shard.isSettled) return;
     }
   }

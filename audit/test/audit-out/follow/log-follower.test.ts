@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync, chmodSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
@@ -154,4 +154,79 @@ t.test("a shard that a restore cut short is read as far as it goes, and the one 
   t.same(await readAll(follower), [...kept, ...after]);
   t.same(await readAll(follower, { slug: "2026", index: 20 }), after, "a receiver that had got what was lost goes on behind it");
   t.match(follower.fault, { code: "log_changed" }, "that it happened stays known");
+});
+
+/** 2026 was read once; then a tile of its right edge was damaged on the disk, and 2027 began. */
+async function withDamagedShard(t: Test): Promise<WrittenLog> {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  await (await following(t, log))[Symbol.asyncDispose]();
+  flipFirstByte(join(log.logDir, tilePath({ level: 0, index: 1, width: 44 })));
+  await log.open("2027");
+  await log.append(keyLists(5));
+  return log;
+}
+
+function flipFirstByte(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[0]! ^= 1;
+  chmodSync(path, 0o600);
+  writeFileSync(path, bytes);
+}
+
+t.test(
+  "an older shard that can't be read for a moment is waited for: nothing behind it is handed out, and it is said",
+  async (t) => {
+    const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+    const first = idsOf(await log.append(keyLists(300)));
+    const checkpoint = join(log.logDir, "checkpoint");
+    await log.open("2027");
+    const second = idsOf(await log.append(keyLists(5)));
+    renameSync(checkpoint, `${checkpoint}.away`);
+    const follower = await following(t, log);
+    await t.rejects(follower.read({ slug: "2026", index: 200 }), { code: "shard_stuck", message: /2026.*ENOENT/ });
+    t.same(follower.incomplete, ["2026"]);
+    t.ok(follower.entriesFrom({ slug: "2026", index: 200 }) > 0, "whoever stands before it is behind");
+    renameSync(`${checkpoint}.away`, checkpoint);
+    await until(() => follower.shards[0]!.isSettled);
+    t.same(await readAll(follower, { slug: "2026", index: 200 }), [...first.slice(200), ...second]);
+    t.same(follower.incomplete, []);
+  },
+);
+
+t.test("a closed shard that is damaged keeps nobody from following the one that is written", async (t) => {
+  const log = await withDamagedShard(t);
+  const follower = await following(t, log);
+  t.match(
+    follower.shards.map(({ slug, tree, fault }) => [slug, tree.size, fault?.code]),
+    [
+      ["2026", 0, "log_damaged"],
+      ["2027", 5, undefined],
+    ],
+  );
+  await log.append(keyLists(1));
+  await until(() => follower.shards[1]!.tree.size === 6);
+  await t.rejects(follower.read(null), { code: "shard_stuck" });
+});
+
+t.test("whoever may pass over a damaged shard is told what was passed over", async (t) => {
+  const follower = await following(t, await withDamagedShard(t));
+  const batch = await follower.read({ slug: "2026", index: 200 }, ({ slug }) => slug === "2026");
+  t.match(batch, { slug: "2027", firstIndex: 0, passed: [{ shard: "2026", from: 200, to: null }] });
+  await t.rejects(
+    follower.read(null, ({ slug }) => slug === "2027"),
+    { code: "shard_stuck" },
+  );
+});
+
+t.test("of a shard that is believed only the bundles that are damaged are passed over", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const written = idsOf(await log.append(keyLists(1_000)));
+  const follower = await following(t, log);
+  for (const index of [1, 2]) flipFirstByte(join(log.logDir, tilePath({ level: "entries", index, width: 256 })));
+  const anything = (): boolean => true;
+  await t.rejects(follower.read({ slug: "2026", index: 300 }), { code: "log_damaged" });
+  const batch = await follower.read({ slug: "2026", index: 300 }, anything);
+  t.match(batch, { firstIndex: 768, passed: [{ shard: "2026", from: 300, to: 768 }] });
+  t.same(idsOf(batch!.leaves), written.slice(768));
 });

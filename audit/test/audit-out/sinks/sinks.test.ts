@@ -8,6 +8,7 @@ import type { OwnFact, Reporter } from "../../../src/audit-out/reporter.ts";
 import { CursorFile } from "../../../src/audit-out/sinks/cursor-file.ts";
 import { receiverOf } from "../../../src/audit-out/sinks/open-sink.ts";
 import { Sink } from "../../../src/audit-out/sinks/sink.ts";
+import { tilePath } from "../../../src/log/tile-layout.ts";
 import { lacksMount, SmallDisk, temporaryFolder } from "../../helper.ts";
 import { keyLists, silent, until, WrittenLog } from "../helper.ts";
 import { type Certificate, TestAuthority } from "./certificates.ts";
@@ -34,12 +35,15 @@ class Exporting {
     return exporting;
   }
 
-  async start(config: SinkConfig): Promise<void> {
+  /** @param onceFollowed what happens to the log before the sink reads it */
+  async start(config: SinkConfig, onceFollowed = (): void => {}): Promise<void> {
     this.#follower = new LogFollower(this.log.options, silent);
     await this.#follower.start();
+    onceFollowed();
     const { open, confirmMs } = await receiverOf(config);
     this.sink = await Sink.start({
       ...{ name: config.name, open, confirmMs, retryMs: 20, follower: this.#follower, log: silent },
+      skipDamaged: config.skipDamaged ?? [],
       cursor: new CursorFile(this.log.stateDir, config.name),
       reporter: { report: (fact: OwnFact) => this.facts.push(fact) } as unknown as Reporter, // What it would tell auditd.
     });
@@ -156,6 +160,47 @@ t.test("a file that was removed while it was written is noticed, and what went w
   rmSync(join(root, "out", filesOf(root)[0]!));
   await exporting.done();
   t.same(indicesOf(root), upTo(10));
+});
+
+t.test(
+  "a sink stops before a damaged shard and says so, until it is told to pass it over: then the log says what was lost",
+  async (t) => {
+    const exporting = await Exporting.of(t, toFile);
+    const { log, root, facts } = exporting;
+    await log.append(keyLists(300));
+    await exporting.done();
+    await exporting.stop();
+    await log.append(keyLists(400));
+    const checkpoint = join(log.logDir, "checkpoint");
+    chmodSync(checkpoint, 0o600);
+    writeFileSync(checkpoint, readFileSync(checkpoint, "utf8").replace("\n700\n", "\n701\n"));
+    await log.open("2027");
+    await log.append(keyLists(5));
+    await exporting.start(toFile(root));
+    await until(() => exporting.sink.status.state === "failing");
+    t.match(exporting.sink.status, { cursor: { slug: "2026", index: 300 }, lag: 5, error: /2026/ });
+    t.match(facts, [{ type: "audit.sink", detail: { sink: "siem", state: "failing", cursor: 300 } }]);
+    await exporting.stop();
+    await exporting.start({ ...toFile(root), skipDamaged: ["2026"] });
+    await exporting.done();
+    t.same(indicesOf(root), [...upTo(300), ...upTo(5)]);
+    t.match(facts.slice(1), [
+      { type: "audit.sink", detail: { sink: "siem", state: "passed_over", cursor: 300, passed: { shard: "2026", from: 300 } } },
+    ]);
+    t.equal(facts.length, 2);
+  },
+);
+
+t.test("what was read before a damaged bundle is confirmed", async (t) => {
+  const exporting = await Exporting.of(t, toFile);
+  const { log, root } = exporting;
+  await exporting.stop();
+  await log.append(keyLists(700));
+  const bundle = join(log.logDir, tilePath({ level: "entries", index: 1, width: 256 }));
+  chmodSync(bundle, 0o600);
+  await exporting.start(toFile(root), () => writeFileSync(bundle, ""));
+  await until(() => exporting.sink.status.cursor?.index === 256);
+  t.same(indicesOf(root), upTo(256));
 });
 
 t.test("a cursor that is none stops the start: nobody is flooded unasked", async (t) => {
