@@ -112,16 +112,17 @@ t.test("a witness that was away, and one whose size is not remembered, are taken
   t.ok(await until(() => witnessed()!.size > size), "it goes on from the size that the witness says");
 });
 
-t.test("a witness is shown the log's own signatures alone, however many have cosigned", async (t) => {
-  const shown: string[] = [];
+/** Stands before a witness: shows what it was sent, and may answer in its place. */
+async function relay(t: Test, answered: (body: string) => string | null) {
   let target = "";
   const server = createServer((request, response) => {
     void (async () => {
       let body = "";
       for await (const chunk of request) body += String(chunk);
-      shown.push(body);
-      const answer = await fetch(`${target}${request.url}`, { method: "POST", body });
-      response.writeHead(answer.status).end(await answer.text());
+      const conflict = answered(body);
+      if (conflict !== null) return response.writeHead(409).end(conflict);
+      const answer = await fetch(`${target}${request.url}`, request.method === "POST" ? { method: "POST", body } : {});
+      return response.writeHead(answer.status).end(await answer.text());
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -130,10 +131,40 @@ t.test("a witness is shown the log's own signatures alone, however many have cos
     server.closeAllConnections();
     server.close();
   });
-  const { producer, client, options, witnessed } = await witnessedLog(t, (url) => {
+  return (url: string) => {
     target = url;
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+}
+
+t.test(
+  "an unsigned claim to have seen more than there is is forgotten at once, and one that an earlier life believed too",
+  async (t) => {
+    let lies = 2;
+    const urlOf = await relay(t, (body) => (body !== "" && lies-- > 0 ? "9007199254740991\n" : null));
+    const { producer, client, options, seenFile, witnessed } = await witnessedLog(t, urlOf);
+    await producer.covered((await producer.fact(keyList())).index);
+    client.follow();
+    t.ok(await until(() => witnessed() !== null), "cosigned once the truth is told");
+    await client[Symbol.asyncDispose]();
+    const seen = readFileSync(seenFile, "utf8");
+    t.notMatch(seen, "9007199254740991");
+    const { size } = witnessed()!;
+    writeFileSync(seenFile, seen.replace(/:[0-9]+\}/, ":9007199254740991}"));
+    await producer.covered((await producer.fact(keyList())).index);
+    await using again = await WitnessClient.open(options);
+    again.follow();
+    t.ok(await until(() => witnessed()!.size > size), "cosigned on");
+  },
+);
+
+t.test("a witness is shown the log's own signatures alone, however many have cosigned", async (t) => {
+  const shown: string[] = [];
+  const urlOf = await relay(t, (body) => {
+    shown.push(body);
+    return null;
   });
+  const { producer, client, options, witnessed } = await witnessedLog(t, urlOf);
   await producer.covered((await producer.fact(keyList())).index);
   client.follow();
   t.ok(await until(() => witnessed() !== null));

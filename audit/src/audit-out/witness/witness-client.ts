@@ -131,8 +131,8 @@ export class WitnessClient implements AsyncDisposable {
     const proofs = new TileProofs(new LogReader(logDir), size);
     // The second time with the size that the witness answered the first time.
     for (const isLast of [false, true]) {
-      const known = this.#seen.get(url, origin);
-      if (known > size) throw new WitnessRefused(409, `the witness has seen ${known} leaves, and the log has ${size}`);
+      // More is known where the log was put back to an older state: then the witness is asked what it says now.
+      const known = Math.min(this.#seen.get(url, origin), size);
       const proof = (await proofs.consistency(known)).map((hash) => `${hash.toString("base64")}\n`).join("");
       const body = `old ${known}\n${proof}\n${note}`;
       const answer = await this.#exchange.send(`${prefixOf(url)}/add-checkpoint`, body, this.#stop.signal);
@@ -142,7 +142,11 @@ export class WitnessClient implements AsyncDisposable {
       }
       const [, conflicting] = (answer.status === 409 && SIZE.exec(answer.body)) || [];
       if (conflicting === undefined || isLast) throw new WitnessRefused(answer.status, answer.body.slice(0, 200).trim());
-      await this.#seen.set(url, origin, Number(conflicting));
+      const claimed = Number(conflicting);
+      // Nobody has signed this: it is believed for no longer than this answer. What a witness has signed, `learn` hears.
+      if (claimed > size)
+        throw new WitnessRefused(409, `the witness says it has seen ${claimed} leaves, and the log has ${size}`);
+      await this.#seen.set(url, origin, claimed);
     }
     throw new WitnessRefused(409, "the size of the witness changes");
   }
