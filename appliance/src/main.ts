@@ -7,7 +7,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
-import { exportAudit, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
+import { exportAudit, exportEvidence, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
 import { type DiscloseOptions, disclosureOf, withDisclosure } from "./commands/disclose-options.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
@@ -228,6 +228,14 @@ withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
         ...(disclosure === null ? {} : { disclosure }),
       }),
     );
+  });
+leaves(audit.command("evidence <framework>"), { event: "audit.export" })
+  .description(
+    "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: tables, OSCAL, and the log itself to prove them with; logged as an export",
+  )
+  .requiredOption("--out <folder>", "folder that is made")
+  .action(async (framework: string, options: { out: string }) => {
+    print(await exportEvidence(openContext(root()), framework, options.out));
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")

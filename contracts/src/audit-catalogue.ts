@@ -533,6 +533,8 @@ export const EVENT_CATALOGUE = {
         disclosed: Type.Optional(Count),
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
         receiver: Type.Optional(PlainId),
+        /** It is an evidence pack for this one; size, bytes and hash are those of the log's bundle in it. */
+        framework: Type.Optional(Code),
       },
       closed,
     ),

@@ -31,6 +31,7 @@ const VERIFIER_PAGE = "app/sov-verify.html";
 const COPIED: Readonly<Record<string, string>> = {
   "app/runners": "agent/runners",
   "app/policies/realm.json": "policies/realm.json",
+  "app/policies/controls.json": "policies/controls.json",
   "app/policies/retention.json": "policies/retention.json",
   "app/node_modules/better-sqlite3/package.json": "node_modules/better-sqlite3/package.json",
   "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",

@@ -12,6 +12,8 @@ import {
   printedCheckpoint,
   shardFolder,
 } from "@resontech/audit/export";
+import { writeEvidence } from "@resontech/audit/evidence";
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
@@ -19,6 +21,7 @@ import type { PartContext } from "../parts/context.ts";
 import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 
+const FRAMEWORK = /^[a-z0-9-]{1,32}$/;
 const NONCE = /^[0-9a-f]{64}$/;
 
 /** The log was not exported; that it was asked for stands in the log. */
@@ -48,23 +51,45 @@ export async function exportAudit(
 ): Promise<AuditExport> {
   if (nonce !== undefined && !NONCE.test(nonce))
     throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
-  const { config, layout } = context;
-  await using producer = await connectOperator(layout);
-  const operation = {
-    ...({ type: "audit.export", action: "appliance audit export" } as const),
-    object: { kind: "log", id: config.appliance } as const,
-    detail: {
-      ...(nonce === undefined ? {} : { nonce }),
-      ...(disclosure === undefined ? {} : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
-    },
+  const detail = {
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(disclosure === undefined ? {} : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
   };
+  return await logged(context, { action: "appliance audit export", detail }, (index) =>
+    write(context, resolve(file), index, disclosure),
+  );
+}
+
+/**
+ * Writes what the shard that is written now holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
+ * @throws ExportFailed, AuditUnavailable
+ */
+export async function exportEvidence(context: PartContext, framework: string, folder: string): Promise<ExportResult> {
+  if (!FRAMEWORK.test(framework))
+    throw new ExportFailed("a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act");
+  const controlsFile = context.layout.release("app", "policies", "controls.json");
+  return await logged(context, { action: "appliance audit evidence", detail: { framework } }, () =>
+    writeEvidence(auditdConfig(context), { framework, controlsFile, outFolder: resolve(folder) }),
+  );
+}
+
+/** What is written covers the leaf that says that it was asked for, and the outcome names what it is. */
+async function logged<T extends AuditExport>(
+  { config, layout }: PartContext,
+  { action, detail }: { action: string; detail: EventDetail<"audit.export"> },
+  exported: (index: number) => Promise<T>,
+): Promise<T> {
+  await using producer = await connectOperator(layout);
+  const operation = { type: "audit.export", action, object: { kind: "log", id: config.appliance }, detail } as const;
   return await operated(producer, [operation], async (index) => {
     try {
       await producer.covered(index);
-      const result = await write(context, resolve(file), index, disclosure);
+      const result = await exported(index);
       const { size, bytes, sha256: bundle_sha256, disclosed } = result;
-      const detail = { size, bytes, bundle_sha256, ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }) };
-      return { result, detail };
+      return {
+        result,
+        detail: { size, bytes, bundle_sha256, ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }) },
+      };
     } catch (cause) {
       if (cause instanceof VaultRefusedError) throw cause;
       throw new ExportFailed(`the log could not be exported: ${messageOf(cause)}`, { cause });

@@ -1,15 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
 import { until } from "../../../audit/test/audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { exportAudit } from "../../src/commands/audit-export.ts";
+import { exportAudit, exportEvidence } from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 
+const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 const VERIFIER = join(import.meta.dirname, "../../../audit/src/verifier/main.ts");
 
 /** auditd as the appliance lays it out, and the part of a context that an export asks. */
@@ -45,6 +46,36 @@ t.test("an export is asked for in the log, written, and its outcome names what w
     { phase: "failed", outcome: { code: "audit_export_failed" } },
   ]);
 });
+
+t.test(
+  "an evidence pack is asked for in the log like an export, covers that entry, and its outcome names what was written",
+  async (t) => {
+    const [auditd, context, layout] = await started(t, `t${process.pid}-e`);
+    mkdirSync(layout.release("app", "policies"), { recursive: true });
+    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
+    const folder = join(layout.root, "pack");
+    const result = await exportEvidence(context, "gdpr", folder);
+    await t.rejects(exportEvidence(context, "iso", join(layout.root, "other")), { code: "audit_export_failed" });
+    await t.rejects(
+      exportEvidence(context, "GDPR, all of it", folder),
+      { code: "audit_export_failed" },
+      "refused before it is logged",
+    );
+    await auditd.stop();
+    const all = await readLeaves(auditd.logDir);
+    const leaves = all.filter(({ type }) => type === "audit.export");
+    t.match(leaves, [
+      { phase: "requested", action: "appliance audit evidence", detail: { framework: "gdpr" } },
+      { phase: "completed", detail: { bundle_sha256: result.sha256, size: result.size } },
+      { phase: "requested", detail: { framework: "iso" } },
+      { phase: "failed", outcome: { code: "audit_export_failed" } },
+    ]);
+    t.equal(leaves.length, 4);
+    t.ok(result.size > all.indexOf(leaves[0]!), "the pack holds its own request");
+    t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result.sha256);
+  },
+);
 
 t.test("an export opens what two people agreed to, for a receiver on record, and the verifier bears it out", async (t) => {
   const [auditd, context, layout] = await started(t, `t${process.pid}-b`);

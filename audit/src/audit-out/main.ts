@@ -7,22 +7,19 @@ import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { openAuditOut } from "./audit-out.ts";
 import { loadConfig } from "./config.ts";
-import { type EvidenceRequest, runEvidence } from "./evidence/run-evidence.ts";
 import { rebuildMark } from "./search/indexer.ts";
 
 const USAGE = `usage: audit-out --config FILE                  export and search; ends on SIGTERM
        audit-out index rebuild --config FILE    make the search index anew: now where audit-out runs, else when it starts
-       audit-out evidence FRAMEWORK --config FILE --controls FILE --out FOLDER
-                                                what the newest shard holds for hipaa, soc2, gdpr, dora or ai-act
 `;
 const STOP_TIMEOUT_MS = 15_000;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { config: { type: "string" }, controls: { type: "string" }, out: { type: "string" }, help: { type: "boolean" } },
+    options: { config: { type: "string" }, help: { type: "boolean" } },
   });
-  const request = requestOf(positionals, values);
+  const request = requestOf(positionals);
   if (values.help === true || values.config === undefined || request === null) {
     process.stdout.write(USAGE);
     process.exitCode = values.help === true ? 0 : 2;
@@ -32,10 +29,6 @@ async function main(): Promise<void> {
   const config = await loadConfig(values.config);
   if (request === "rebuild") {
     await writeFile(rebuildMark(config.stateDir), "");
-    return;
-  }
-  if (request !== "run") {
-    await runEvidence(config, request, pino({ name: "audit-out", level: config.logLevel }, logDestination(2)));
     return;
   }
   const log = pino({ name: "audit-out", level: config.logLevel }, logDestination(1));
@@ -49,16 +42,9 @@ async function main(): Promise<void> {
 }
 
 /** Null for what is no command. */
-function requestOf(
-  [command, ...rest]: readonly string[],
-  { controls, out }: { controls?: string; out?: string },
-): "run" | "rebuild" | EvidenceRequest | null {
-  if (command === undefined) return "run";
-  if (command === "index" && rest.join(" ") === "rebuild") return "rebuild";
-  const [framework] = rest;
-  if (command !== "evidence" || rest.length !== 1 || framework === undefined || controls === undefined || out === undefined)
-    return null;
-  return { framework, controlsFile: controls, outFolder: out };
+function requestOf(positionals: readonly string[]): "run" | "rebuild" | null {
+  if (positionals.length === 0) return "run";
+  return positionals.join(" ") === "index rebuild" ? "rebuild" : null;
 }
 
 main().catch((error: unknown) => {

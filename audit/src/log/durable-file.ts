@@ -1,7 +1,7 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, link, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Of a file that is being written, after the name that it gets. */
@@ -88,13 +88,32 @@ export class ImmutableFileError extends Error {
 export async function writeImmutable(path: string, content: Buffer): Promise<void> {
   const beside = besideOf(path);
   try {
-    await writeSynced(beside, 0o440, (handle) => handle.writeFile(content));
+    await writeNew(beside, content, 0o440);
     await link(beside, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     if (!(await readFile(path)).equals(content)) throw new ImmutableFileError(`${path} exists with other bytes`);
   } finally {
     await removeBeside(beside);
+  }
+}
+
+/**
+ * Makes a folder in one step, durable when it resolves: a failure leaves nothing of it. One that has something in it is not replaced.
+ * @param fill given the folder that gets the name; its files are synced by then
+ */
+export async function makeFolder<T>(path: string, mode: number, fill: (folder: string) => Promise<T>): Promise<T> {
+  const beside = besideOf(path);
+  try {
+    await mkdir(beside, { mode });
+    const result = await fill(beside);
+    await syncFolder(beside);
+    await rename(beside, path);
+    await syncFolder(dirname(path));
+    return result;
+  } catch (error) {
+    await rm(beside, { recursive: true, force: true });
+    throw error;
   }
 }
 
@@ -108,6 +127,11 @@ async function removeBeside(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   });
+}
+
+/** A file that was not there yet; its name is durable once the folder is synced. */
+export async function writeNew(path: string, content: string | Buffer, mode: number): Promise<void> {
+  await writeSynced(path, mode, (handle) => handle.writeFile(content));
 }
 
 /** Nobody else reads what is half written. */

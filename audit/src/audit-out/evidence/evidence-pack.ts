@@ -1,64 +1,96 @@
 /**
- * What one shard of the log holds for a framework: `controls.csv` and `events.csv` for people, `assessment-results.json` (OSCAL) for programs. Everything is
- * read proven; exports carry pseudonyms alone. The caller logs `audit.export`.
+ * What one shard of the log holds for a framework: `controls.csv` and `events.csv` for people, `assessment-results.json` (OSCAL) for programs, and
+ * `log.tar`, which the verifier proves their entries with; `SHA256SUMS` names the bytes of each. Everything is read proven; it carries pseudonyms alone.
  */
-import { createWriteStream } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { once } from "node:events";
 import { parseLeaf } from "../../event/leaf.ts";
+import { exportLog, type ExportResult } from "../../export/export-log.ts";
+import { makeFolder, writeNew } from "../../log/durable-file.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
+import type { VerifiedTree } from "../follow/verified-tree.ts";
 import type { Framework } from "./control-map.ts";
 import { csvLine } from "./csv.ts";
 import { assessmentResults, type ControlFindings } from "./oscal.ts";
 
-/** @param folder is made; it must not be there yet */
+const BUNDLE = "log.tar";
+
+type Found = { findings: ControlFindings[]; from: string; to: string; sha256: string };
+
+/**
+ * @param folder is made, all of it or nothing; it must not be there yet
+ * @returns what `log.tar` is
+ */
 export async function writeEvidencePack(
-  { origin, tree }: FollowedShard,
+  { origin, logDir, tree }: FollowedShard,
   name: string,
   framework: Framework,
   folder: string,
-): Promise<void> {
-  const { size, root } = tree.checkpoint;
-  await mkdir(folder, { mode: 0o750 });
-  const findings = framework.controls.map(
-    ({ id, title }): ControlFindings => ({ id, title, count: 0, firstIndex: null, lastIndex: null }),
-  );
-  const events = createWriteStream(join(folder, "events.csv"), { mode: 0o640, flags: "wx" });
-  const write = async (line: string): Promise<void> => {
-    if (!events.write(line)) await once(events, "drain");
+): Promise<ExportResult> {
+  return await makeFolder(folder, 0o750, async (beside) => {
+    const { size, root } = tree.checkpoint;
+    const sums: string[] = [];
+    const write = async (file: string, content: string): Promise<void> => {
+      await writeNew(join(beside, file), content, 0o640);
+      sums.push(sumLine(createHash("sha256").update(content).digest("hex"), file));
+    };
+    const { findings, from, to, sha256 } = await writeEvents(tree, size, framework, join(beside, "events.csv"));
+    sums.push(sumLine(sha256, "events.csv"));
+    const lines = findings.map(({ id, title, count, firstIndex, lastIndex }) =>
+      csvLine([id, title, count, firstIndex ?? "", lastIndex ?? ""]),
+    );
+    await write("controls.csv", csvLine(["control", "title", "entries", "first index", "last index"]) + lines.join(""));
+    const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
+    await write("assessment-results.json", `${JSON.stringify(assessmentResults(scope, findings), null, 2)}\n`);
+    const bundle = await exportLog({ logDir, file: join(beside, BUNDLE), witnessedFor: size - 1 });
+    sums.push(sumLine(bundle.sha256, BUNDLE));
+    await writeNew(join(beside, "SHA256SUMS"), sums.join(""), 0o640);
+    return bundle;
+  });
+}
+
+/** A line for each of the first `size` entries that bears on a control. */
+async function writeEvents(tree: VerifiedTree, size: number, framework: Framework, file: string): Promise<Found> {
+  const found: Found = {
+    findings: framework.controls.map(({ id, title }) => ({ id, title, count: 0, firstIndex: null, lastIndex: null })),
+    ...{ from: "", to: "", sha256: "" },
+  };
+  await using handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o640);
+  const digest = createHash("sha256");
+  const write = async (text: string): Promise<void> => {
+    digest.update(text);
+    await handle.appendFile(text);
   };
   await write(csvLine(["index", "time", "type", "phase", "actor", "object kind", "object", "outcome", "leaf hash", "controls"]));
-  let from = "";
-  let to = "";
   for (let bundle = 0; bundle * TILE_WIDTH < size; bundle += 1) {
     const { entries, hashes } = await tree.readBundle(bundle);
+    const lines: string[] = [];
     for (const [at, leaf] of entries.slice(0, size - bundle * TILE_WIDTH).entries()) {
       const event = parseLeaf(leaf);
       const index = bundle * TILE_WIDTH + at;
-      from ||= event.t_log;
-      to = event.t_log;
-      const bearing = findings.filter((_, control) => framework.controls[control]!.types.includes(event.type));
-      for (const found of bearing) {
-        found.count += 1;
-        found.firstIndex ??= index;
-        found.lastIndex = index;
+      found.from ||= event.t_log;
+      found.to = event.t_log;
+      const bearing = found.findings.filter((_, control) => framework.controls[control]!.types.includes(event.type));
+      for (const finding of bearing) {
+        finding.count += 1;
+        finding.firstIndex ??= index;
+        finding.lastIndex = index;
       }
       if (bearing.length === 0) continue;
       const object = [event.object.kind, event.object.id];
       const end = [event.outcome?.code ?? "", hashes[at]!.toString("hex"), bearing.map(({ id }) => id).join(" ")];
-      await write(csvLine([index, event.t_log, event.type, event.phase, event.actor.sub, ...object, ...end]));
+      lines.push(csvLine([index, event.t_log, event.type, event.phase, event.actor.sub, ...object, ...end]));
     }
+    await write(lines.join(""));
   }
-  events.end();
-  await once(events, "finish");
-  const lines = findings.map(({ id, title, count, firstIndex, lastIndex }) =>
-    csvLine([id, title, count, firstIndex ?? "", lastIndex ?? ""]),
-  );
-  const head = csvLine(["control", "title", "entries", "first index", "last index"]);
-  await writeFile(join(folder, "controls.csv"), head + lines.join(""), { mode: 0o640, flag: "wx" });
-  const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
-  const results = `${JSON.stringify(assessmentResults(scope, findings), null, 2)}\n`;
-  await writeFile(join(folder, "assessment-results.json"), results, { mode: 0o640, flag: "wx" });
+  await handle.sync();
+  return { ...found, sha256: digest.digest("hex") };
+}
+
+/** As `sha256sum --check` reads it. */
+function sumLine(sha256: string, file: string): string {
+  return `${sha256}  ${file}\n`;
 }
