@@ -32,6 +32,6 @@ export type VaultTokensRequest = Static<typeof VaultTokensRequest>;
 export type TokenLine = { index: number; field: string; token: string };
 /** `at` is the last place that was looked at; null when there was none: what can't be opened has no line. */
 export type TokensEnd = { end: { more: boolean; at: { index: number; field: string } | null } };
-export type ErasedLine = { origin: string; index: number };
+export type ErasedLine = { origin: string; index: number; field: string };
 /** `act` is null when nothing was destroyed since. In another `life` of the vault's database acts are numbered anew: whoever asks begins at 0. */
 export type ErasedEnd = { end: { act: number | null; life: string } };

@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../src/audit-out/follow/log-follower.ts";
 import { Indexer, rebuildMark } from "../../src/audit-out/search/indexer.ts";
 import { buildSearchApp } from "../../src/audit-out/search/search-app.ts";
 import { SearchIndex } from "../../src/audit-out/search/search-index.ts";
 import { TokenFeed } from "../../src/audit-out/search/token-feed.ts";
-import type { AuditdFixture } from "../helper.ts";
+import { type AuditdFixture, temporaryFolder } from "../helper.ts";
 import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "../vault/helper.ts";
 import { silent, until } from "./helper.ts";
 
@@ -136,3 +138,70 @@ t.test("a vault whose database was put back numbers its acts anew, and all of th
   await until(async () => (await vault.ask(erase("usr-2")))["confirmed"] === true);
   await search.finds(query, []);
 });
+
+/** One entry with a token of two fields of its own each. */
+function withTokens(stateDir: string, entries: number): { index: SearchIndex; tokens: { addr: string; agent: string }[] } {
+  const index = new SearchIndex(stateDir, () => {});
+  const names = { type: "key.list", prod: "coordinator-gate", phase: "fact", sub: "usr-1", kind: "user", object: "usr-1" };
+  const row = () => ({ ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, outcome: null });
+  index.add("2026", 0, Array.from({ length: entries }, row));
+  const tokens = Array.from({ length: entries }, () => ({
+    addr: randomBytes(16).toString("hex"),
+    agent: randomBytes(16).toString("hex"),
+  }));
+  const lines = tokens.flatMap(({ addr, agent }, at) => [
+    { index: at, field: "src.addr", token: addr },
+    { index: at, field: "src.agent", token: agent },
+  ]);
+  index.addTokens("2026", { after: { index: -1, field: "" }, at: { index: entries - 1, field: "src.agent" } }, lines);
+  return { index, tokens };
+}
+
+const found = (index: SearchIndex, token: string): number[] =>
+  index.find({ token, order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10).map((event) => event.index);
+
+/** Files that hold the bytes of a token. */
+const holding = (folder: string, token: string): string[] =>
+  readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(Buffer.from(token, "hex")));
+
+t.test("a field that was erased goes, in every byte; another field of the same entry is found on", async (t) => {
+  const folder = temporaryFolder(t);
+  const { index, tokens } = withTokens(folder, 2);
+  t.teardown(() => index[Symbol.dispose]());
+  const [{ addr, agent }] = tokens as [{ addr: string; agent: string }];
+  t.not(holding(folder, addr).length, 0);
+  index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }], { life: "a", act: 1 });
+  t.same(found(index, addr), []);
+  t.same(found(index, agent), [0]);
+  t.same(holding(folder, addr), []);
+});
+
+t.test(
+  "what was dropped by a life that was killed before it emptied its log of changes goes when the next one begins",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { index, tokens } = withTokens(folder, 200);
+    // Somebody who reads keeps the log of changes from being emptied, as a kill at that moment does.
+    const reader = new Database(join(folder, "search.sqlite"), { readonly: true });
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM tokens").get();
+    index.dropTokens(
+      tokens.map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })),
+      { life: "a", act: 1 },
+    );
+    const killed = temporaryFolder(t);
+    for (const file of ["search.sqlite", "search.sqlite-wal"]) cpSync(join(folder, file), join(killed, file));
+    reader.close();
+    index[Symbol.dispose]();
+    t.ok(
+      tokens.some(({ addr }) => holding(killed, addr).length > 0),
+      "it still stands there",
+    );
+    using next = new SearchIndex(killed, (reason) => t.fail(reason));
+    t.same(
+      tokens.flatMap(({ addr }) => holding(killed, addr)),
+      [],
+    );
+    t.same(found(next, tokens[7]!.agent), [7]);
+  },
+);

@@ -44,6 +44,7 @@ const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase
 export type IndexedEvent = EventRow & Position;
 /** Behind this field of this entry. */
 export type TokenPlace = { index: number; field: string };
+export type FieldOfEntry = Position & { field: string };
 const FIRST_TOKEN_PLACE: TokenPlace = { index: -1, field: "" };
 /** Numbers of entries, both included. */
 export type Span = { first: number; last: number };
@@ -174,11 +175,11 @@ export class SearchIndex implements Disposable {
     return this.#db.prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts").get() ?? { life: "", act: 0 };
   }
 
-  /** Takes tokens out of every byte of the files, and notes whose act it was. */
-  dropTokens(entries: readonly Position[], act: { life: string; act: number }): void {
-    const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ?");
+  /** Takes tokens of these very fields out of every byte of the files, and notes whose act it was. */
+  dropTokens(fields: readonly FieldOfEntry[], act: { life: string; act: number }): void {
+    const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ? AND field = ?");
     this.#db.transaction(() => {
-      for (const entry of entries) remove.run(this.numberOf(entry));
+      for (const { field, ...entry } of fields) remove.run(this.numberOf(entry), this.#wordIds.get(field) ?? -1);
       this.#db.prepare("DELETE FROM token_acts").run();
       this.#db.prepare("INSERT INTO token_acts (life, act) VALUES (?, ?)").run(act.life, act.act);
     })();
@@ -268,6 +269,8 @@ export class SearchIndex implements Disposable {
     db.pragma("synchronous = NORMAL");
     db.pragma("secure_delete = ON");
     db.pragma("cache_size = -65536");
+    // What was dropped may still stand in the log of changes, where a life was killed before it emptied it.
+    db.pragma("wal_checkpoint(TRUNCATE)");
     return db;
   }
 

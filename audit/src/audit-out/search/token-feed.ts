@@ -13,7 +13,7 @@ import type { Logger } from "pino";
 import type { LogFollower } from "../follow/log-follower.ts";
 import { compareSlugs, type Position } from "../follow/position.ts";
 import { SearchError } from "./search-error.ts";
-import type { SearchIndex } from "./search-index.ts";
+import type { FieldOfEntry, SearchIndex } from "./search-index.ts";
 
 const LOOK_MS = 1_000;
 /** The vault may be destroying something. */
@@ -108,21 +108,21 @@ export class TokenFeed implements AsyncDisposable {
     const slugs = new Map(this.#follower.shards.map(({ slug, origin }) => [origin, slug]));
     for (;;) {
       const known = this.#index.tokenAct;
-      const entries: Position[] = [];
+      const fields: FieldOfEntry[] = [];
       let end: ErasedEnd["end"] | null = null;
       for await (const line of this.#ask({ verb: "erased", after: known.act })) {
         if ("end" in line) ({ end } = line as ErasedEnd);
         else {
-          const { origin, index } = line as ErasedLine;
+          const { origin, index, field } = line as ErasedLine;
           const slug = slugs.get(origin);
-          if (slug !== undefined) entries.push({ slug, index });
+          if (slug !== undefined) fields.push({ slug, index, field });
         }
       }
       if (end === null) throw new Error("the vault hung up");
       // Another database of the vault's, an older one put back: its acts are numbered otherwise, so all of them are asked for.
       if (end.life !== known.life && known.act > 0) this.#index.dropTokens([], { life: end.life, act: 0 });
       else if (end.act === null) return;
-      else this.#index.dropTokens(entries, { life: end.life, act: end.act });
+      else this.#index.dropTokens(fields, { life: end.life, act: end.act });
     }
   }
 

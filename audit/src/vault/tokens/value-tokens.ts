@@ -77,7 +77,9 @@ export class ValueTokens {
     const life = outbox.boot;
     const next = store.destroyedAfter(after);
     if (next === null) return { end: { act: null, life } };
-    const places = await turns.run(async () => [...store.erasedBy(next.op)].map(({ origin, index }) => ({ origin, index })));
+    const places = await turns.run(async () =>
+      [...store.erasedBy(next.op)].map(({ origin, index, field }) => ({ origin, index, field })),
+    );
     for (const place of places) await give(place);
     return { end: { act: next.n, life } };
   }
