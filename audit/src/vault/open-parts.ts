@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
-import { openDatabase, scrub } from "./db/open-database.ts";
+import { openDatabase, scrub, spillTo } from "./db/open-database.ts";
 import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
 import { Epochs } from "./epochs/epochs.ts";
 import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";
@@ -25,6 +25,7 @@ export type OpenedVault = {
 /** @throws ConfigError, DatabaseTooNew */
 export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   using stack = new DisposableStack();
+  spillTo(config.dataDir);
   const db: Database.Database = stack.adopt(openDatabase(join(config.dataDir, "sealed.sqlite"), SEALED_MIGRATIONS), (one) => {
     one.close();
   });
@@ -42,8 +43,9 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
     ...{ kek: kek!, keys, store, outbox, acts: new Acts(db, outbox) },
     epochs: new Epochs(config, db, keys, kek!),
     scrub: () => {
-      scrub(db);
+      // What erases comes first: the other file may lack the room.
       keys.scrub();
+      scrub(db);
     },
     [Symbol.dispose]: () => owned.dispose(),
   };

@@ -17,6 +17,8 @@ import { unsealValue } from "./sealed-value.ts";
 
 /** Of a sealed value, so much is looked for: its nonce and what follows. */
 const SEALED_PREFIX_BYTES = 32;
+/** Some 45 MB of memory. The keys come first, then so many values as there is room for; the fact says how many it was. */
+const MAX_NEEDLES = 100_000;
 
 export type Destroying = {
   draft: OperationDraft;
@@ -47,7 +49,7 @@ export class Destruction {
     });
   }
 
-  async #destroy(op: string, { draft, names, detail }: Destroying): Promise<void> {
+  async #destroy(op: string, { draft, names, detail, confirmation }: Destroying): Promise<void> {
     const { acts, outbox, intake, record, keys, store, epochs, signal } = this.#parts;
     const place = outbox.placeOf(op, "requested");
     if (place === null) throw new Error(`${op}: its request has no place in the log`);
@@ -61,7 +63,7 @@ export class Destruction {
     }
     const madeAt = keys.madeAtOf(doomed);
     const endMs = madeAt === null ? null : epochs.endOfCopies(madeAt);
-    this.#needles.set(op, await this.#needlesOf(doomed));
+    if (confirmation !== null) this.#needles.set(op, await this.#needlesOf(doomed));
     const besides = { final_after: new Date(Math.max(Date.now(), endMs ?? 0)).toISOString(), ...detail() };
     keys.destroy(doomed);
     acts.advance(op, "destroyed", {
@@ -84,8 +86,9 @@ export class Destruction {
   async #confirm(op: string, { confirmation }: Destroying): Promise<void> {
     const { acts, record, config, log, scrub } = this.#parts;
     await record.durableInTime(op, "completed");
-    const needles = this.#needles.get(op) ?? new Needles();
-    if (confirmation !== null && needles.count > 0) {
+    if (confirmation === null) return acts.advance(op, "done");
+    const needles = this.#needles.get(op);
+    if (needles !== undefined) {
       const folders = [config.dataDir, config.keysDir, config.epochsDir, config.backupsDir];
       const found = await filesWith(needles, folders);
       if (found.length > 0) {
@@ -95,29 +98,32 @@ export class Destruction {
       }
     }
     this.#needles.delete(op);
-    if (confirmation === null) return acts.advance(op, "done");
-    acts.advance(op, "done", { say: confirmation(needles.count) });
+    acts.advance(op, "done", { say: confirmation(needles?.count ?? 0) });
     await record.durableInTime(op, "fact");
   }
 
   /** Salts, keys, wrapped keys and sealed values: random bytes, which stand nowhere else. What can't be opened any more is destroyed all the same. */
   async #needlesOf(names: readonly KeyName[]): Promise<Needles> {
     const { keys, store } = this.#parts;
-    const needles = new Needles();
+    const needles = new Needles(MAX_NEEDLES);
+    const opening = new Map<KeyName, Buffer | null>();
+    for (const wrapped of keys.wrappedOf(names)) needles.add(wrapped);
     for (const name of names) {
       const key = await keys.find(name).catch(nullWhenUnsealable);
+      opening.set(name, key);
       if (key !== null)
         for (const form of [Buffer.from(key), Buffer.from(key.toString("hex")), Buffer.from(key.toString("base64"))])
           needles.add(form);
+    }
+    for (const [name, key] of opening)
       for (const { commitment, sealed } of store.ofSubjectMonth(name)) {
+        if (needles.isFull) break;
         needles.add(Buffer.from(sealed.subarray(0, SEALED_PREFIX_BYTES)));
         const salt = key === null ? null : saltOf(key, commitment, sealed);
         if (salt === null) continue;
         needles.add(Buffer.from(salt, "hex"));
         needles.add(Buffer.from(salt));
       }
-    }
-    for (const wrapped of keys.wrappedOf(names)) needles.add(wrapped);
     return needles;
   }
 }

@@ -8,13 +8,20 @@ const PREFIX_BYTES = 4;
 
 /** By their first bytes, so that one pass looks for all of them. */
 export class Needles {
+  readonly #limit: number;
   readonly #byPrefix = new Map<number, Buffer[]>();
   #longest = 0;
   #count = 0;
 
-  /** @throws RangeError for one of less than 16 bytes, which chance alone could bring */
+  /** @param limit so many are kept, each for some 450 bytes of memory */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** One beyond the limit is left out. @throws RangeError for one of less than 16 bytes, which chance alone could bring */
   add(needle: Buffer): void {
     if (needle.length < 16) throw new RangeError("a needle of less than 16 bytes");
+    if (this.isFull) return;
     const prefix = needle.readUInt32BE(0);
     const same = this.#byPrefix.get(prefix) ?? [];
     this.#byPrefix.set(prefix, [...same, needle]);
@@ -24,6 +31,10 @@ export class Needles {
 
   get count(): number {
     return this.#count;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#limit;
   }
 
   get longest(): number {

@@ -1,0 +1,106 @@
+/** The vault's parts in the test's own process, on real files, beside a log that takes everything at once. */
+import { randomBytes } from "node:crypto";
+import type { VaultConfig } from "@resontech/contracts/vault-config";
+import type { EraseRequest } from "@resontech/contracts/vault-control";
+import type { Test } from "tap";
+import { type OpenedVault, openParts } from "../../src/vault/open-parts.ts";
+import type { VaultParts } from "../../src/vault/parts.ts";
+import type { KeyName } from "../../src/vault/keys/key-table.ts";
+import type { Act } from "../../src/vault/privacy/acts.ts";
+import { Destruction } from "../../src/vault/privacy/destruction.ts";
+import { Erasures } from "../../src/vault/privacy/erasure.ts";
+import { Intake } from "../../src/vault/privacy/intake.ts";
+import { Retention } from "../../src/vault/privacy/retention.ts";
+import { sealValue } from "../../src/vault/privacy/sealed-value.ts";
+import { Turns } from "../../src/vault/turns.ts";
+import { silent } from "../audit-out/helper.ts";
+import { temporaryFolder } from "../helper.ts";
+import { VaultFixture } from "./helper.ts";
+
+const ORIGIN = "box.audit.acme/2026";
+
+export class PartsFixture implements Disposable {
+  readonly config: VaultConfig;
+  readonly opened: OpenedVault;
+  readonly parts: VaultParts;
+  readonly erasures: Erasures;
+  readonly retention: Retention;
+  #sealed = 0;
+  #pseq = 0;
+
+  private constructor(config: VaultConfig, opened: OpenedVault) {
+    this.config = config;
+    this.opened = opened;
+    const record = { connection: { spooled: async () => null }, durableInTime: async () => ({}) };
+    this.parts = {
+      ...{ ...opened, config, record: record as never, intake: new Intake(opened.keys, opened.store) },
+      ...{ turns: new Turns(), log: silent, signal: new AbortController().signal },
+    };
+    const destruction = new Destruction(this.parts);
+    this.erasures = new Erasures(this.parts, destruction);
+    this.retention = new Retention(this.parts, destruction);
+  }
+
+  static async open(t: Test): Promise<PartsFixture> {
+    const { config } = new VaultFixture(temporaryFolder(t));
+    return new PartsFixture(config, await openParts(config));
+  }
+
+  /** The same files in another life of the process. */
+  async reopened(): Promise<PartsFixture> {
+    this[Symbol.dispose]();
+    return new PartsFixture(this.config, await openParts(this.config));
+  }
+
+  [Symbol.dispose](): void {
+    this.opened[Symbol.dispose]();
+  }
+
+  async seal(name: KeyName, count: number, valueBytes = 16): Promise<void> {
+    const { keys, store } = this.parts;
+    const key = await keys.keyFor(name);
+    for (const end = this.#sealed + count; this.#sealed < end; ) {
+      const rows = Array.from({ length: Math.min(1_000, end - this.#sealed) }, () => {
+        const commitment = randomBytes(32);
+        const sealed = sealValue(key, commitment, randomBytes(32).toString("hex"), "v".repeat(valueBytes));
+        return { origin: ORIGIN, index: this.#sealed++, field: "src.addr", commitment, ...name, sealed };
+      });
+      store.add(rows);
+    }
+  }
+
+  /** An erasure that the log knows of and nothing was done for yet. @returns its op */
+  erasureAsked(subject: string): string {
+    const asked: Omit<EraseRequest, "verb"> = {
+      ...{ subject, request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
+    };
+    return this.#asked({ kind: "erasure", subject, request: asked }, "privacy.erasure", { kind: "user", id: subject });
+  }
+
+  retentionAsked(before: string): string {
+    const request = { class: "disclosures", before };
+    return this.#asked({ kind: "retention", subject: null, request }, "privacy.retention", { kind: "log", id: "vault" });
+  }
+
+  #asked(
+    act: Pick<Act, "kind" | "subject" | "request">,
+    type: "privacy.erasure" | "privacy.retention",
+    object: { kind: string; id: string },
+  ): string {
+    const { acts, outbox } = this.parts;
+    const op = crypto.randomUUID();
+    const detail = type === "privacy.retention" ? { before: "2026-01-01T00:00:00.000Z" } : {};
+    acts.begin({ ...act, op }, {
+      type,
+      op,
+      phase: "requested",
+      actor: { sub: "usr-dpo", kind: "operator" },
+      object,
+      detail,
+    } as never);
+    this.#pseq += 1;
+    outbox.answered(this.#pseq, { origin: ORIGIN, index: 1_000_000 + this.#pseq, leafHash: "" });
+    acts.advance(op, "requested");
+    return op;
+  }
+}
