@@ -480,6 +480,11 @@ export const EVENT_CATALOGUE = {
     Type.Object({ before: Instant, erased: Type.Optional(Erased), final_after: Type.Optional(Instant) }, closed),
     { maxOpenMs: HOUR },
   ),
+  "privacy.spool": fact(
+    "log",
+    "The vault can't take over what opens commitments from this segment on, and can erase nothing; or it can again.",
+    Type.Object({ origin: Origin, segment: Code, reason: Code, over: Type.Boolean() }, closed),
+  ),
   "privacy.keys.restore": operation(
     "process",
     "Keys that open commitments were put back from a copy whose epoch lives; those that were destroyed on purpose stayed destroyed.",

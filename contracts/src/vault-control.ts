@@ -49,6 +49,8 @@ export type DiscloseRequest = Static<typeof DiscloseRequest>;
 
 export const VaultControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
+  /** As `status`, without what must be counted. */
+  Type.Object({ verb: Type.Literal("health") }, closed),
   EraseRequest,
   HoldRequest,
   RefuseRequest,
@@ -56,8 +58,13 @@ export const VaultControlRequest = Type.Union([
 ]);
 export type VaultControlRequest = Static<typeof VaultControlRequest>;
 
-export type VaultStatus = {
+export type VaultHealth = {
   connected: boolean;
+  /** Why the last turn of its own work failed; null when it did not. `spool_blocked`: what waits can't be taken over, and nothing is erased meanwhile. */
+  fault: { code: string; message: string } | null;
+};
+
+export type VaultStatus = VaultHealth & {
   sealed: number;
   erased: number;
   keys: number;
@@ -67,8 +74,6 @@ export type VaultStatus = {
   lastEpochEndsAt: string | null;
   /** Acts on record that are not at their end. */
   underWay: number;
-  /** Why the last turn of its own work failed; null when it did not. */
-  fault: string | null;
 };
 
 /** `erased` is given by shard. `confirmed`: its own files were searched for what was destroyed, and nothing was found. */

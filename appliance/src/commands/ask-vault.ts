@@ -17,15 +17,23 @@ export class VaultRefusedError extends Error {
 }
 
 /** Line after line as the vault gives them; the vault waits for who takes them. @throws VaultRefusedError, or an error when nobody answers */
-export async function* linesOfVault(socketPath: string, request: VaultControlRequest): AsyncGenerator<object> {
-  for await (const line of askJsonLines(socketPath, request, SILENCE_MS)) {
+export async function* linesOfVault(
+  socketPath: string,
+  request: VaultControlRequest,
+  silenceMs = SILENCE_MS,
+): AsyncGenerator<object> {
+  for await (const line of askJsonLines(socketPath, request, silenceMs)) {
     if ("error" in line) throw new VaultRefusedError((line as VaultControlError).error);
     yield line;
   }
 }
 
 /** The one line of an answer. @throws VaultRefusedError, or an error when nobody answers */
-export async function askVault<T extends object>(socketPath: string, request: VaultControlRequest): Promise<T> {
-  for await (const line of linesOfVault(socketPath, request)) return line as T;
+export async function askVault<T extends object>(
+  socketPath: string,
+  request: VaultControlRequest,
+  silenceMs?: number,
+): Promise<T> {
+  for await (const line of linesOfVault(socketPath, request, silenceMs)) return line as T;
   throw new Error("the vault hung up without an answer");
 }

@@ -1,9 +1,11 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartContext } from "../parts/context.ts";
 import { askS3Front } from "../parts/own-processes.ts";
 import { askAuditd } from "./ask-auditd.ts";
+import { askVault } from "./ask-vault.ts";
 import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
@@ -32,12 +34,17 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
   const { layout, release } = context;
   const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
   const parts = reply?.parts ?? [];
-  const [fleet, frontLagMs, log] =
+  const [fleet, frontLagMs, log, vault] =
     reply === null
-      ? [null, null, null]
-      : await Promise.all([readFleet(layout.run("coordinator", "control")), readFrontLag(context), readLog(context)]);
+      ? [null, null, null, null]
+      : await Promise.all([
+          readFleet(layout.run("coordinator", "control")),
+          readFrontLag(context),
+          readLog(context),
+          readVault(context),
+        ]);
   const findings = findingsOf({
-    ...{ parts, health: fleet?.health ?? null, frontLagMs, rolledBack: log?.rolledBack ?? null },
+    ...{ parts, health: fleet?.health ?? null, frontLagMs, rolledBack: log?.rolledBack ?? null, vault },
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     logOf: (part) => logOf(context, part),
   });
@@ -65,6 +72,11 @@ async function readFleet(socket: string): Promise<Fleet | null> {
 /** Null when it does not answer: then its part says so. */
 async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
   return askAuditd(layout.run("audit", "control", "sock"), { verb: "status" }, FLEET_TIMEOUT_MS).catch(() => null);
+}
+
+/** Null when it does not answer: then its part says so. */
+async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
+  return askVault<VaultHealth>(layout.run("vault", "sock"), { verb: "health" }, FLEET_TIMEOUT_MS).catch(() => null);
 }
 
 /** Null when it does not answer: then its part says so. */

@@ -3,7 +3,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { VaultControlRequest, type VaultStatus } from "@resontech/contracts/vault-control";
+import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resontech/contracts/vault-control";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
@@ -16,9 +16,10 @@ import { Destruction } from "./privacy/destruction.ts";
 import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
 import { refuse, setOrLiftHold } from "./privacy/holds.ts";
-import { Intake } from "./privacy/intake.ts";
+import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
+import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
 import { Turns } from "./turns.ts";
 
@@ -33,7 +34,7 @@ export class Vault implements AsyncDisposable {
   readonly #retention: Retention;
   #ports: LinePort[] = [];
   #working: Promise<void> = Promise.resolve();
-  #fault: string | null = null;
+  #fault: VaultHealth["fault"] = null;
   #retainedOn = "";
   #backUpAfterMs = 0;
 
@@ -91,16 +92,20 @@ export class Vault implements AsyncDisposable {
     );
   }
 
+  #health(): VaultHealth {
+    return { connected: this.#parts.record.isConnected, fault: this.#fault };
+  }
+
   #status(): VaultStatus {
     const { acts, store, keys, epochs } = this.#parts;
     const living = epochs.living;
     const lastMs = Math.max(0, ...living.map(({ endsAt }) => endsAt));
     return {
-      connected: this.#parts.record.isConnected,
+      ...this.#health(),
       ...store.counts,
       ...{ keys: keys.count, holds: acts.holdCount, epochs: living.length },
       lastEpochEndsAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
-      ...{ underWay: acts.underWay().length, fault: this.#fault },
+      underWay: acts.underWay().length,
     };
   }
 
@@ -108,6 +113,8 @@ export class Vault implements AsyncDisposable {
     switch (request.verb) {
       case "status":
         return this.#status();
+      case "health":
+        return this.#health();
       case "erase":
         return this.#erasures.erase(request);
       case "hold":
@@ -131,9 +138,8 @@ export class Vault implements AsyncDisposable {
         );
       if (signal.aborted) return;
       const [fault] = faults.filter((error) => !(error instanceof AuditUnavailable));
-      const text = fault === undefined ? null : `${fault.name}: ${fault.message}`;
-      if (text !== null && text !== this.#fault) log.error({ err: fault }, "the vault's own work fails");
-      this.#fault = text;
+      if (fault !== undefined && fault.message !== this.#fault?.message) log.error({ err: fault }, "the vault's own work fails");
+      this.#fault = fault === undefined ? null : { code: codeOf(fault), message: fault.message };
       await pause(config.pollMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -150,8 +156,16 @@ export class Vault implements AsyncDisposable {
   }
 
   #drain(): Promise<void> {
-    const { intake, record, turns, signal } = this.#parts;
-    return turns.run(async () => intake.drain(record.connection, signal));
+    const { intake, record, outbox, turns, signal } = this.#parts;
+    return turns.run(async () => {
+      try {
+        await intake.drain(record.connection, signal);
+        await recordSpool(outbox, record, null);
+      } catch (error) {
+        if (error instanceof SpoolBlocked) await recordSpool(outbox, record, error);
+        throw error;
+      }
+    });
   }
 
   /** What an earlier life, or one that auditd left alone, has not brought to its end. */
@@ -171,4 +185,8 @@ export class Vault implements AsyncDisposable {
     await this.#retention.enforce(nowMs);
     this.#retainedOn = day;
   }
+}
+
+function codeOf(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "internal";
 }

@@ -1,11 +1,11 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import t from "tap";
 import { until } from "../audit-out/helper.ts";
 import { readLeaves, temporaryFolder } from "../helper.ts";
-import { auditdFor, filesHolding, gateOf, say, startedBoth, VaultFixture } from "./helper.ts";
+import { auditdFor, erase, filesHolding, gateOf, say, startedBoth, VaultFixture } from "./helper.ts";
 
 const spool = (logDir: string) => readdirSync(join(logDir, "disclosures"));
 
@@ -108,4 +108,42 @@ t.test("only the vault is handed what opens commitments", async (t) => {
   await until(() => gate.connected);
   await t.rejects(gate.sealed("box.audit.acme/2026", "0000000000000000.jsonl"), { code: "audit_unavailable" });
   t.equal(spool(auditd.logDir).length, 1);
+});
+
+t.test("a damaged segment is told once in the log and in the status, and opens no act after act", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  await say(gate, "usr-1", "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 1);
+  await vault.stop();
+  await say(gate, "usr-1", "10.0.0.2");
+  for (const [file, table] of [
+    ["sealed/sealed.sqlite", "commitments"],
+    ["vault-keys/keys.sqlite", "keys"],
+  ] as const) {
+    const db = new Database(join(auditd.root, file));
+    db.prepare(`UPDATE ${table} SET month = '2020-01'`).run();
+    db.close();
+  }
+  const folder = join(auditd.logDir, "disclosures");
+  const [segment = ""] = readdirSync(folder);
+  const file = join(folder, segment);
+  writeFileSync(file, readFileSync(file, "utf8").replace("10.0.0.2", "10.0.0.3"));
+  await vault.start();
+  await until(async () => (await vault.status()).fault !== null);
+  t.match(await vault.ask({ verb: "health" }), { connected: true, fault: { code: "spool_blocked", message: /does not open/ } });
+  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+  await sleep(1_000);
+  const said = async (type: string) => (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
+  t.equal((await said("privacy.retention")).length, 1, "asked for, and waiting");
+  const origin = `box.audit.acme/${auditd.currentSlug}`;
+  await until(async () => (await said("privacy.spool")).length > 0);
+  t.match(await said("privacy.spool"), [{ detail: { origin, segment, reason: "segment_fault", over: false } }]);
+  await auditd.stop();
+  renameSync(file, join(auditd.root, "aside"));
+  await auditd.start();
+  await until(async () => (await vault.status()).connected && (await vault.status()).underWay === 0);
+  t.match(await vault.status(), { fault: null, erased: 1, sealed: 0 });
+  await until(async () => (await said("privacy.spool")).length === 2);
+  t.match((await said("privacy.spool"))[1], { detail: { segment, over: true } });
 });

@@ -1,5 +1,6 @@
 /** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
 
 export type Finding = {
@@ -30,6 +31,8 @@ export type StatusFacts = {
   frontLagMs: number | null;
   /** The audit log is older than what was seen of it. */
   rolledBack: { seenSize: number; by: string } | null;
+  /** Null while it does not answer. */
+  vault: VaultHealth | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
   logOf: (part: string) => string;
@@ -46,9 +49,10 @@ const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
 const CERTIFICATE_DAYS = 14;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, logOf } = facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
+    ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
     ...parts.flatMap((part) => partFinding(part, logOf(part.name)) ?? []),
     ...(health === null
       ? coordinatorSilence(parts, logOf)
@@ -67,6 +71,19 @@ function rolledBackFinding({ seenSize, by }: { seenSize: number; by: string }): 
     what: `the audit log was put back to an older state (${by} has seen ${seenSize} entries): it takes nothing`,
     todo: "let two people agree, then: appliance audit open-shard --approver A --approver B",
   };
+}
+
+function vaultFindings({ fault: its }: VaultHealth, log: string): Finding[] {
+  if (its === null) return [];
+  if (its.code === "spool_blocked")
+    return [
+      fault(
+        "vault_blocked",
+        `personal values are not sealed, and none can be erased: ${its.message}`,
+        "look at the disk of the log. If that file is damaged for good: appliance stop, move it out of its folder, appliance start; what it opens is lost",
+      ),
+    ];
+  return [fault("vault_fails", `the vault's own work fails: ${its.message}`, `look at the end of ${log}`)];
 }
 
 function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, log: string): Finding | null {

@@ -3,15 +3,33 @@
  * segment again, and nothing of it is doubled; what was erased meanwhile is not sealed again.
  */
 import type { LeafRef, Spooled } from "../../producer/producer.ts";
-import { readSegment } from "../decisions/read-segment.ts";
+import { readSegment, SegmentFault } from "../decisions/read-segment.ts";
+import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";
-import type { CommitmentStore, SealedCommitment } from "./commitment-store.ts";
+import { VaultRefused } from "../vault-refused.ts";
+import { type CommitmentStore, type SealedCommitment, SpoolConflict } from "./commitment-store.ts";
 import { sealValue } from "./sealed-value.ts";
 
 export type Spool = {
   spooled: () => Promise<Spooled | null>;
   sealed: (origin: string, segment: string) => Promise<void>;
 };
+
+/** A segment can't be taken over, however often it comes; nothing behind it is, and nothing is erased. */
+export class SpoolBlocked extends VaultRefused {
+  override readonly name = "SpoolBlocked";
+  readonly origin: string;
+  readonly segment: string;
+  readonly reason: string;
+
+  constructor({ origin, segment }: Spooled, cause: SegmentFault | SpoolConflict | UnsealError) {
+    super("spool_blocked", `what waits can't be taken over: ${segment} of ${origin}: ${cause.message}`);
+    this.cause = cause;
+    this.origin = origin;
+    this.segment = segment;
+    this.reason = cause.code;
+  }
+}
 
 export class Intake {
   readonly #keys: KeyTable;
@@ -24,7 +42,7 @@ export class Intake {
 
   /**
    * @param upTo ends once what the leaf came with, and all before it, is sealed; without it once nothing waits any more
-   * @throws AuditUnavailable while auditd is away
+   * @throws AuditUnavailable while auditd is away, SpoolBlocked
    */
   async drain(spool: Spool, signal: AbortSignal, upTo?: LeafRef & { origin: string }): Promise<void> {
     for (let spooled = await spool.spooled(); spooled !== null; spooled = await spool.spooled()) {
@@ -35,7 +53,17 @@ export class Intake {
     }
   }
 
-  async #seal({ origin, text }: Spooled): Promise<void> {
+  async #seal(spooled: Spooled): Promise<void> {
+    try {
+      await this.#sealAll(spooled);
+    } catch (error) {
+      if (error instanceof SegmentFault || error instanceof SpoolConflict || error instanceof UnsealError)
+        throw new SpoolBlocked(spooled, error);
+      throw error;
+    }
+  }
+
+  async #sealAll({ origin, text }: Spooled): Promise<void> {
     const rows: SealedCommitment[] = [];
     for (const { index, field, commitment, subject, month, salt, value } of readSegment(text)) {
       const key = await this.#keys.keyFor({ subject, month });

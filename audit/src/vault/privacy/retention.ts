@@ -20,10 +20,13 @@ export class Retention {
     this.#destruction = destruction;
   }
 
-  /** Ends what is overdue. Nothing is said where nothing is. @throws AuditUnavailable */
+  /** Ends what is overdue. Nothing is said where nothing is, nor of a class of which an act is under way. @throws AuditUnavailable, SpoolBlocked */
   async enforce(nowMs: number): Promise<void> {
     const { acts, config, record } = this.#parts;
+    const isUnderWay = (kind: RetentionClass): boolean =>
+      acts.underWay().some((act) => act.kind === "retention" && (act.request as Asked).class === kind);
     for (const kind of CLASSES) {
+      if (isUnderWay(kind)) continue;
       const asked: Asked = { class: kind, before: firstKeptMonth(nowMs, monthsOf(kind, config.retention)) };
       if (this.#overdue(asked).length === 0) continue;
       const op = randomUUID();

@@ -97,6 +97,20 @@ export class Outbox {
       .immediate();
   }
 
+  /** Says it, and remembers under a name that it was said, in one transaction. */
+  say(draft: EventDraft, name: string, value: string): void {
+    this.#db
+      .transaction(() => {
+        this.write(draft);
+        this.#setMeta(name, value);
+      })
+      .immediate();
+  }
+
+  said(name: string): string {
+    return this.#meta(name) ?? "";
+  }
+
   get firstPseq(): number {
     return Number(this.#meta("first-pseq") ?? 1);
   }

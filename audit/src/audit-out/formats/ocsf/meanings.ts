@@ -81,6 +81,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "privacy.hold": as("entity", "Suspend"),
   "privacy.disclose": as("entity", "Read"),
   "privacy.retention": as("entity", "Delete"),
+  "privacy.spool": as("entity", "Other"),
   "privacy.keys.restore": as("entity", "Other"),
 
   "admin.coordinator.start": as("application", "Start"),
