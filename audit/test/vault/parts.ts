@@ -17,7 +17,7 @@ import { silent } from "../audit-out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { VaultFixture } from "./helper.ts";
 
-const ORIGIN = "box.audit.acme/2026";
+export const ORIGIN = "box.audit.acme/2026";
 
 export class PartsFixture implements Disposable {
   readonly config: VaultConfig;
@@ -31,7 +31,8 @@ export class PartsFixture implements Disposable {
   private constructor(config: VaultConfig, opened: OpenedVault) {
     this.config = config;
     this.opened = opened;
-    const record = { connection: { spooled: async () => null }, durableInTime: async () => ({}) };
+    const witnessed = async () => ({ needsWitness: false, witnessed: false, mayGoOn: true, witnessedSize: 0 });
+    const record = { connection: { spooled: async () => null, witnessed }, durableInTime: async () => ({ index: 0 }) };
     this.parts = {
       ...{ ...opened, config, record: record as never, intake: new Intake(opened.keys, opened.store) },
       ...{ turns: new Turns(), log: silent, signal: new AbortController().signal },

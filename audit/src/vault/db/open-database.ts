@@ -14,11 +14,13 @@ export function openDatabase(file: string, migrations: readonly Migration[]): Da
   try {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
-    db.pragma("foreign_keys = ON");
     db.pragma("secure_delete = ON");
     db.pragma("temp_store = MEMORY");
     db.pragma("trusted_schema = OFF");
+    // A table that others refer to is made anew only while nothing checks what they refer to.
+    db.pragma("foreign_keys = OFF");
     migrate(db, migrations);
+    db.pragma("foreign_keys = ON");
     return db;
   } catch (error) {
     db.close();

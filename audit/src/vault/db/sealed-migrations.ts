@@ -75,4 +75,34 @@ const destroyed: Migration = {
   `,
 };
 
-export const SEALED_MIGRATIONS: readonly Migration[] = [begin, destroyed];
+/** What an act has begun to destroy is decided once, and kept until it is destroyed. */
+const doomed: Migration = {
+  version: 3,
+  name: "doomed",
+  sql: `
+    CREATE TABLE acts_with_destroying (
+      op TEXT PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('erasure', 'retention', 'hold', 'disclose', 'refusal')),
+      subject TEXT,
+      state TEXT NOT NULL CHECK (state IN ('asked', 'requested', 'destroying', 'destroyed', 'completed', 'done', 'failed')),
+      request TEXT NOT NULL,
+      result TEXT,
+      began_at INTEGER NOT NULL,
+      destroyed_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    -- When older ones destroyed was not written down.
+    INSERT INTO acts_with_destroying
+      SELECT op, kind, subject, state, request, result, began_at,
+        iif(kind IN ('erasure', 'retention') AND state IN ('destroyed', 'completed', 'done'), began_at, NULL)
+      FROM acts;
+    DROP TABLE acts;
+    ALTER TABLE acts_with_destroying RENAME TO acts;
+    CREATE INDEX acts_of_subject ON acts (subject, kind);
+    CREATE TABLE doomed (
+      op TEXT NOT NULL REFERENCES acts (op), subject TEXT NOT NULL, month TEXT NOT NULL, PRIMARY KEY (op, subject, month)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX doomed_subject ON doomed (subject);
+  `,
+};
+
+export const SEALED_MIGRATIONS: readonly Migration[] = [begin, destroyed, doomed];

@@ -1,15 +1,17 @@
 /**
  * What the vault does on record, each a row whose state only goes forward; what is said of it in the log is written in the same transaction.
  *
- * (none) ── asked ──► the log has the request ──► requested ── done to the files ──► destroyed ── outcome said ──► completed ── nothing found ──► done
+ * (none) ── asked ──► the log has the request ──► requested ── decided ──► destroying ── done to the rows ──► destroyed ── outcome said ──► completed
+ *             │                                       └─ a legal hold: failed                                       nothing found ──► done ◄──┘
  *             └─ the log did not take it in time, or the vault was killed before: failed
  */
 import type Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { KeyName } from "../keys/key-table.ts";
 import type { Outbox } from "../record/outbox.ts";
 
 export type ActKind = "erasure" | "retention" | "hold" | "disclose" | "refusal";
-export type ActState = "asked" | "requested" | "destroyed" | "completed" | "done" | "failed";
+export type ActState = "asked" | "requested" | "destroying" | "destroyed" | "completed" | "done" | "failed";
 export type Act = {
   op: string;
   kind: ActKind;
@@ -19,10 +21,12 @@ export type Act = {
   request: Record<string, unknown>;
   result: Record<string, unknown> | null;
   beganAt: number;
+  /** Null until keys were destroyed, or were about to be. */
+  destroyedAt: number | null;
 };
 type Row = Omit<Act, "request" | "result"> & { request: string; result: string | null };
 
-const COLUMNS = "op, kind, subject, state, request, result, began_at AS beganAt";
+const COLUMNS = "op, kind, subject, state, request, result, began_at AS beganAt, destroyed_at AS destroyedAt";
 
 export class Acts {
   readonly #db: Database.Database;
@@ -55,6 +59,33 @@ export class Acts {
         .run(state, found === undefined ? null : JSON.stringify(found), op);
       if (say !== undefined) this.#outbox.write(say);
     });
+  }
+
+  /** What it will destroy, whatever is asked from now on. Part of a transaction. */
+  doom(op: string, names: readonly KeyName[]): void {
+    const insert = this.#db.prepare("INSERT INTO doomed (op, subject, month) VALUES (?, ?, ?)");
+    for (const { subject, month } of names) insert.run(op, subject, month);
+  }
+
+  doomedBy(op: string): KeyName[] {
+    return this.#db.prepare<unknown[], KeyName>("SELECT subject, month FROM doomed WHERE op = ? ORDER BY month, subject").all(op);
+  }
+
+  isDoomed(subject: string): boolean {
+    return this.#db.prepare<unknown[], number>("SELECT 1 FROM doomed WHERE subject = ? LIMIT 1").pluck().get(subject) === 1;
+  }
+
+  /** Durable before the first key goes: a later life could not tell any more. */
+  noteDestruction(op: string, atMs: number, finalAfter: string): void {
+    this.#db
+      .prepare("UPDATE acts SET destroyed_at = ?, result = json_set(coalesce(result, '{}'), '$.final_after', ?) WHERE op = ?")
+      .run(atMs, finalAfter, op);
+  }
+
+  /** Nothing of it is left to destroy. Part of a transaction. */
+  forgetDoomed(op: string): void {
+    this.#db.prepare("DELETE FROM doomed WHERE op = ?").run(op);
+    this.#db.prepare("INSERT INTO destroyed (op) VALUES (?) ON CONFLICT DO NOTHING").run(op);
   }
 
   get(op: string): Act {

@@ -16,6 +16,7 @@ export type ErasedCommitment = Pick<SealedCommitment, "origin" | "index" | "fiel
 export type ShardRow = (SealedCommitment & { op: null }) | (ErasedCommitment & { op: string });
 /** Behind the field of an entry. */
 type Place = { index: number; field: string };
+type ShardPlace = Place & { origin: string };
 export type SubjectMonth = { subject: string; month: string };
 
 /** The log hands out another commitment for a place that is sealed already: it is not the log that it was. */
@@ -95,15 +96,19 @@ export class CommitmentStore {
     return this.#db.prepare<[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments ORDER BY month, subject").all();
   }
 
-  /** Keeps of a subject's months only that they were erased, by the act `op`. Part of a transaction. */
-  markErased(op: string, { subject, month }: SubjectMonth): void {
-    this.#db
-      .prepare(
-        "INSERT INTO erased (origin, idx, field, commitment, op) SELECT origin, idx, field, commitment, ? FROM commitments WHERE subject = ? AND month = ?",
-      )
-      .run(op, subject, month);
-    this.#db.prepare("DELETE FROM commitments WHERE subject = ? AND month = ?").run(subject, month);
-    this.#db.prepare("INSERT INTO destroyed (op) VALUES (?) ON CONFLICT DO NOTHING").run(op);
+  /** Keeps of a subject's month only that it was erased, by the act `op`; at most so many rows at once. @returns how many it were */
+  markErased(op: string, { subject, month }: SubjectMonth, limit: number): number {
+    const some = "FROM commitments WHERE subject = @subject AND month = @month ORDER BY origin, idx, field LIMIT @limit";
+    const keep = this.#db.prepare(
+      `INSERT INTO erased (origin, idx, field, commitment, op) SELECT origin, idx, field, commitment, @op ${some}`,
+    );
+    const remove = this.#db.prepare(`DELETE FROM commitments WHERE (origin, idx, field) IN (SELECT origin, idx, field ${some})`);
+    return this.#db
+      .transaction(() => {
+        keep.run({ op, subject, month, limit });
+        return remove.run({ subject, month, limit }).changes;
+      })
+      .immediate();
   }
 
   /** The act that destroyed next after the `n`th. */
@@ -115,11 +120,14 @@ export class CommitmentStore {
     );
   }
 
-  /** What an act erased, by shard, in order of index and field. */
-  erasedBy(op: string): IterableIterator<ErasedCommitment> {
+  /** What an act erased, by shard, in order of index and field; the next so many behind a place. */
+  pageOfErased(op: string, after: ShardPlace, limit: number): ErasedCommitment[] {
     return this.#db
-      .prepare<unknown[], ErasedCommitment>(`SELECT ${ERASED_COLUMNS} FROM erased WHERE op = ? ORDER BY origin, idx, field`)
-      .iterate(op);
+      .prepare<unknown[], ErasedCommitment>(
+        `SELECT ${ERASED_COLUMNS} FROM erased WHERE op = @op AND (origin, idx, field) > (@origin, @index, @field)
+         ORDER BY origin, idx, field LIMIT @limit`,
+      )
+      .all({ op, ...after, limit });
   }
 
   get counts(): { sealed: number; erased: number } {

@@ -4,14 +4,15 @@ import type { ErasedCommitment } from "./commitment-store.ts";
 
 export type ErasedOfShard = { origin: string; commitments_count: number; commitments_root: string };
 
-/** @param erased in order of shard, index and field */
-export function statementOf(erased: Iterable<ErasedCommitment>): ErasedOfShard[] {
+/** @param erased by pages, in order of shard, index and field */
+export async function statementOf(erased: AsyncIterable<ErasedCommitment[]>): Promise<ErasedOfShard[]> {
   const shards = new Map<string, Frontier>();
-  for (const { origin, index, field, commitment } of erased) {
-    const frontier = shards.get(origin) ?? new Frontier();
-    shards.set(origin, frontier);
-    frontier.append(hashLeaf(Buffer.from(`${index}\n${field}\n${commitment.toString("hex")}`)));
-  }
+  for await (const page of erased)
+    for (const { origin, index, field, commitment } of page) {
+      const frontier = shards.get(origin) ?? new Frontier();
+      shards.set(origin, frontier);
+      frontier.append(hashLeaf(Buffer.from(`${index}\n${field}\n${commitment.toString("hex")}`)));
+    }
   return [...shards].map(([origin, frontier]) => ({
     origin,
     commitments_count: frontier.size,

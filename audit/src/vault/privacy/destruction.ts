@@ -2,8 +2,9 @@
  * Takes an act that destroys to its end, from wherever its row says that it is: by whom it was begun, or by a later life of the process.
  *
  * What is destroyed is remembered, in memory alone, to be looked for afterwards. A life that was killed in between has forgotten it, and says so: its
- * fact looked for nothing.
+ * fact looked for nothing. Until when copies can be opened is written down before the first key goes, and what goes is never asked about again.
  */
+import { setImmediate as breath } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
@@ -11,6 +12,7 @@ import type { VaultParts } from "../parts.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import { statementOf } from "./commitments-root.ts";
+import { erasedBy } from "./erased-by.ts";
 import { filesWith, Needles } from "./find-bytes.ts";
 import { type OperationDraft, outcomeOf } from "../record/on-record.ts";
 import { unsealValue } from "./sealed-value.ts";
@@ -19,10 +21,12 @@ import { unsealValue } from "./sealed-value.ts";
 const SEALED_PREFIX_BYTES = 32;
 /** Some 45 MB of memory. The keys come first, then so many values as there is room for; the fact says how many it was. */
 const MAX_NEEDLES = 100_000;
+/** Between two such steps others are heard. */
+const ROWS_AT_ONCE = 5_000;
 
 export type Destroying = {
   draft: OperationDraft;
-  /** Asked again once the spool is drained. @throws VaultRefused when something came in between */
+  /** Asked once the spool is drained, and never again: what is decided is gone through with. @throws VaultRefused when something came in between */
   names: () => KeyName[];
   /** Beyond `erased` and `final_after`, in the outcome. */
   detail: () => Record<string, unknown>;
@@ -42,15 +46,16 @@ export class Destruction {
   goOn(op: string, destroying: Destroying): Promise<Act> {
     return this.#parts.turns.run(async () => {
       const { acts } = this.#parts;
-      if (acts.get(op).state === "requested") await this.#destroy(op, destroying);
+      if (acts.get(op).state === "requested") await this.#decide(op, destroying);
+      if (acts.get(op).state === "destroying") await this.#destroy(op, destroying);
       if (acts.get(op).state === "destroyed") await this.#state(op, destroying);
       if (acts.get(op).state === "completed") await this.#confirm(op, destroying);
       return acts.get(op);
     });
   }
 
-  async #destroy(op: string, { draft, names, detail, confirmation }: Destroying): Promise<void> {
-    const { acts, outbox, intake, record, keys, store, epochs, signal } = this.#parts;
+  async #decide(op: string, { draft, names, detail }: Destroying): Promise<void> {
+    const { acts, outbox, intake, record, signal } = this.#parts;
     const place = outbox.placeOf(op, "requested");
     if (place === null) throw new Error(`${op}: its request has no place in the log`);
     await intake.drain(record.connection, signal, place);
@@ -61,17 +66,42 @@ export class Destruction {
       if (error instanceof VaultRefused) acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: error.code }) });
       throw error;
     }
-    const madeAt = keys.madeAtOf(doomed);
-    const endMs = madeAt === null ? null : epochs.endOfCopies(madeAt);
-    if (confirmation !== null) this.#needles.set(op, await this.#needlesOf(doomed));
-    const besides = { final_after: new Date(Math.max(Date.now(), endMs ?? 0)).toISOString(), ...detail() };
-    keys.destroy(doomed);
-    acts.advance(op, "destroyed", {
+    acts.advance(op, "destroying", {
       also: () => {
-        for (const name of doomed) store.markErased(op, name);
-        return { ...acts.get(op).result, ...besides, erased: statementOf(store.erasedBy(op)) };
+        acts.doom(op, doomed);
+        return { ...acts.get(op).result, ...detail() };
       },
     });
+  }
+
+  async #destroy(op: string, { confirmation }: Destroying): Promise<void> {
+    const { acts, keys, store, signal } = this.#parts;
+    const doomed = acts.doomedBy(op);
+    if (confirmation !== null) this.#needles.set(op, await this.#needlesOf(doomed));
+    acts.noteDestruction(op, Date.now(), this.#finalAfter(op, doomed));
+    keys.destroy(doomed);
+    for (const name of doomed)
+      while (store.markErased(op, name, ROWS_AT_ONCE) === ROWS_AT_ONCE) {
+        await breath();
+        signal.throwIfAborted();
+      }
+    const erased = await statementOf(erasedBy(store, op));
+    acts.advance(op, "destroyed", {
+      also: () => {
+        acts.forgetDoomed(op);
+        return { ...acts.get(op).result, erased };
+      },
+    });
+  }
+
+  /** Copies are made of keys that are there: what an earlier life wrote down holds where they are gone. */
+  #finalAfter(op: string, doomed: readonly KeyName[]): string {
+    const { acts, keys, epochs } = this.#parts;
+    const known = acts.get(op).result?.["final_after"] as string | undefined;
+    const madeAt = keys.madeAtOf(doomed);
+    if (madeAt === null && known !== undefined) return known;
+    const endMs = madeAt === null ? null : epochs.endOfCopies(madeAt);
+    return new Date(Math.max(Date.now(), endMs ?? 0, known === undefined ? 0 : Date.parse(known))).toISOString();
   }
 
   async #state(op: string, { draft }: Destroying): Promise<void> {

@@ -55,6 +55,8 @@ async function giveAll(
   onOpened: (subject: string) => void,
 ): Promise<number> {
   await intake.drain(record.connection, signal);
+  if (subjects.some((subject) => acts.isDoomed(subject)))
+    throw new VaultRefused("erasure_under_way", "values of one of them are being destroyed");
   let erased = 0;
   const begun = new Set<string>();
   for (let after = { index: -1, field: "" }; ; ) {

@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";
 import type { CommitmentStore, SealedCommitment } from "../privacy/commitment-store.ts";
+import { erasedBy } from "../privacy/erased-by.ts";
 import { unsealValue } from "../privacy/sealed-value.ts";
 import type { Outbox } from "../record/outbox.ts";
 import type { Turns } from "../turns.ts";
@@ -73,14 +74,12 @@ export class ValueTokens {
   }
 
   async #erased(after: number, give: (line: object) => Promise<void>): Promise<ErasedEnd> {
-    const { store, outbox, turns } = this.#parts;
+    const { store, outbox } = this.#parts;
     const life = outbox.boot;
     const next = store.destroyedAfter(after);
     if (next === null) return { end: { act: null, life } };
-    const places = await turns.run(async () =>
-      [...store.erasedBy(next.op)].map(({ origin, index, field }) => ({ origin, index, field })),
-    );
-    for (const place of places) await give(place);
+    for await (const page of erasedBy(store, next.op))
+      for (const { origin, index, field } of page) await give({ origin, index, field });
     return { end: { act: next.n, life } };
   }
 }
