@@ -461,6 +461,11 @@ export const EVENT_CATALOGUE = {
       closed,
     ),
   ),
+  "privacy.holds.confirm": fact(
+    "log",
+    "The vault's database had been put back or lost; people vouched that the legal holds which it now has are those of the log.",
+    Type.Object({ holds: Count, requester: PlainId, approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }) }, closed),
+  ),
   "privacy.disclose": operation(
     "user",
     "Commitments of a subject were opened for somebody.",

@@ -27,6 +27,13 @@ export const HoldRequest = Type.Object(
 );
 export type HoldRequest = Static<typeof HoldRequest>;
 
+/** After the vault's database was put back: the holds that it has are those of the log. */
+export const ConfirmHoldsRequest = Type.Object(
+  { verb: Type.Literal("confirm-holds"), requester: PlainId, approvers: Two },
+  closed,
+);
+export type ConfirmHoldsRequest = Static<typeof ConfirmHoldsRequest>;
+
 export const RefuseRequest = Type.Object(
   { verb: Type.Literal("refuse"), subject: PlainId, request: PlainId, legalBasis: Code, until: Instant, requester: PlainId },
   closed,
@@ -53,6 +60,7 @@ export const VaultControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("health") }, closed),
   EraseRequest,
   HoldRequest,
+  ConfirmHoldsRequest,
   RefuseRequest,
   DiscloseRequest,
 ]);
@@ -62,6 +70,8 @@ export type VaultHealth = {
   connected: boolean;
   /** Why the last turn of its own work failed; null when it did not. `spool_blocked`: what waits can't be taken over, and nothing is erased meanwhile. */
   fault: { code: string; message: string } | null;
+  /** Its database was put back, or lost, and legal holds with it: nothing is destroyed until two people have confirmed those that it has. */
+  holdsInDoubt: boolean;
 };
 
 export type VaultStatus = VaultHealth & {

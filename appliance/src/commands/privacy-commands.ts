@@ -52,6 +52,14 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
       .requiredOption("--approver <id>", "somebody else, who agrees")
       .action(async (subject: string, options: HoldOptions) => print(await askVault(socket(), hold(subject, lift, options))));
 
+  leaves(privacy.command("confirm-holds"), { event: "privacy.holds.confirm", loggedBy: "vault" })
+    .description("after the vault's database was put back: its legal holds are those of the log; two people must agree")
+    .requiredOption("--requester <id>", "who asks")
+    .option("--approver <id>", "one of the two who agree, given twice", collected, [])
+    .action(async ({ requester, approver }: { requester: string; approver: string[] }) => {
+      print(await askVault(socket(), { verb: "confirm-holds", requester, approvers: two(privacy, approver) }));
+    });
+
   leaves(privacy.command("refuse <subject>"), { event: "privacy.refusal", loggedBy: "vault" })
     .description("put on record that an erasure was refused for a reason in law, until a date")
     .requiredOption("--request <id>", "name of the person's request in your own files")

@@ -1,4 +1,12 @@
-export type UnavailableReason = "timeout" | "disconnected" | "backlog" | "draining" | "closed" | "refused" | "unwitnessed";
+export type UnavailableReason =
+  | "timeout"
+  | "disconnected"
+  | "backlog"
+  | "draining"
+  | "closed"
+  | "refused"
+  | "superseded"
+  | "unwitnessed";
 
 /** auditd did not make the event durable, so the effect must not happen; over HTTP it is 503 `audit_unavailable`. */
 export class AuditUnavailable extends Error {

@@ -55,6 +55,8 @@ export class Link {
   #onDrained: (() => void) | undefined;
   draining = false;
   lastError: string | null = null;
+  /** The number of this life's last event that auditd had at the last welcome. */
+  acceptedPseq = 0;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -180,6 +182,7 @@ export class Link {
     switch (kind) {
       case FRAME.welcome: {
         this.draining = (payload as Welcome).draining;
+        this.acceptedPseq = (payload as Welcome).lastPseq;
         this.#isWelcome = true;
         for (const { frame } of this.#unacknowledged.values()) this.#socket?.write(frame);
         this.#welcomed.resolve();
@@ -209,6 +212,8 @@ export class Link {
       case FRAME.goodbye: {
         const { reason, message } = payload as Goodbye;
         this.lastError = `${reason}: ${message}`;
+        // No later welcome can come.
+        if (reason === "boot_superseded") this.#welcomed.reject(new AuditUnavailable("superseded", message));
         return;
       }
       default:

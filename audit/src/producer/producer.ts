@@ -86,6 +86,8 @@ export interface AuditConnection extends AsyncDisposable {
   /** The log's disk is nearly full: take no new work. */
   readonly draining: boolean;
   readonly highestAck: LeafRef | undefined;
+  /** The number of this life's last event that auditd had when it welcomed this connection. */
+  readonly acceptedPseq: number;
   /** Why the last connection ended, for the log. */
   readonly lastError: string | null;
   /** Lets what is under way be acknowledged, for 2 s, then closes. */
@@ -137,7 +139,10 @@ async function answerWithin(timeoutMs: number, answer: Promise<unknown>): Promis
   }
 }
 
-/** Connects, and keeps connecting until closed. @throws {@link AuditUnavailable} when auditd does not welcome it in time */
+/**
+ * Connects, and keeps connecting until closed.
+ * @throws {@link AuditUnavailable} when auditd does not welcome it in time; `superseded`: another life of this producer has begun since
+ */
 export async function connectProducer(options: ProducerOptions): Promise<AuditProducer> {
   return new CountingProducer(await welcomedLink(options), options);
 }
@@ -155,7 +160,8 @@ async function welcomedLink(options: ProducerOptions): Promise<Link> {
     await link.welcomed;
     return link;
   } catch (error) {
-    if (signal?.aborted === true) throw error;
+    link.destroy();
+    if (signal?.aborted === true || (error instanceof AuditUnavailable && error.reason === "superseded")) throw error;
     const why = link.lastError ?? `no answer in ${connectTimeoutMs} ms`;
     throw new AuditUnavailable("disconnected", `auditd at ${socketPath} does not welcome this producer: ${why}`);
   } finally {
@@ -225,6 +231,10 @@ abstract class Connection implements AuditConnection {
 
   get highestAck(): LeafRef | undefined {
     return this.link.highestAck;
+  }
+
+  get acceptedPseq(): number {
+    return this.link.acceptedPseq;
   }
 
   get lastError(): string | null {

@@ -37,7 +37,7 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
     return kek;
   };
   const keys = stack.use(await KeyTable.open(config.keysDir, openKek));
-  const outbox = new Outbox(db);
+  const outbox = new Outbox(db, keys.count > 0);
   const owned = stack.move();
   return {
     ...{ kek: kek!, keys, store, outbox, acts: new Acts(db, outbox) },

@@ -15,7 +15,7 @@ import { closeInterrupted } from "./privacy/close-interrupted.ts";
 import { Destruction } from "./privacy/destruction.ts";
 import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
-import { refuse, setOrLiftHold } from "./privacy/holds.ts";
+import { confirmHolds, refuse, setOrLiftHold } from "./privacy/holds.ts";
 import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
@@ -93,7 +93,8 @@ export class Vault implements AsyncDisposable {
   }
 
   #health(): VaultHealth {
-    return { connected: this.#parts.record.isConnected, fault: this.#fault };
+    const { record, outbox } = this.#parts;
+    return { connected: record.isConnected, fault: this.#fault, holdsInDoubt: outbox.holdsInDoubt };
   }
 
   #status(): VaultStatus {
@@ -119,6 +120,8 @@ export class Vault implements AsyncDisposable {
         return this.#erasures.erase(request);
       case "hold":
         return setOrLiftHold(this.#parts, request);
+      case "confirm-holds":
+        return confirmHolds(this.#parts, request);
       case "refuse":
         return refuse(this.#parts, request);
       case "disclose":
@@ -170,15 +173,18 @@ export class Vault implements AsyncDisposable {
 
   /** What an earlier life, or one that auditd left alone, has not brought to its end. */
   async #goOn(): Promise<void> {
-    const { acts } = this.#parts;
+    const { acts, outbox } = this.#parts;
     for (const { op, kind, state } of acts.underWay()) {
-      if (state === "asked") continue;
+      if (state === "asked" || (state === "requested" && outbox.holdsInDoubt)) continue;
       if (kind === "erasure") await this.#erasures.goOn(op);
       if (kind === "retention") await this.#retention.goOn(op);
     }
   }
 
   async #retain(): Promise<void> {
+    const { outbox, record } = this.#parts;
+    // Only who is connected knows whether the log has holds that this database lacks.
+    if (!record.isConnected || outbox.holdsInDoubt) return;
     const nowMs = Date.now();
     const day = new Date(nowMs).toISOString().slice(0, 10);
     if (day === this.#retainedOn) return;

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import Database from "better-sqlite3";
 import t from "tap";
 import type { AuditProducer } from "../../src/producer/producer.ts";
 import { exportLog } from "../../src/export/export-log.ts";
@@ -232,4 +233,51 @@ t.test("a database that was put back to an older state begins a new life in the 
     (await readLeaves(auditd.logDir)).filter(({ type, object }) => type === "audit.producer.start" && object.id === "vault");
   await until(async () => (await lives()).length > 1);
   t.equal((await lives()).length, 2);
+});
+
+t.test("a database that was put back destroys nothing until two people have confirmed its legal holds", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  for (const subject of ["usr-1", "usr-2"]) await say(gate, subject, "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 2);
+  await vault.stop();
+  const file = join(vault.config.dataDir, "sealed.sqlite");
+  for (const [path, table] of [
+    [file, "commitments"],
+    [join(vault.config.keysDir, "keys.sqlite"), "keys"],
+  ] as const) {
+    const db = new Database(path);
+    db.prepare(`UPDATE ${table} SET month = '2020-01' WHERE subject = 'usr-1'`).run();
+    db.close();
+  }
+  const older = readFileSync(file);
+  // Nothing is overdue before the hold stands.
+  vault.config.retention = { leavesYears: 7, disclosuresMonths: 1_200, anonymousMonths: 1_200 };
+  vault.writeConfig();
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  await vault.stop();
+  writeFileSync(file, older);
+  vault.config.retention = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
+  vault.writeConfig();
+  await vault.start();
+  await until(async () => (await vault.status()).holdsInDoubt && (await vault.status()).connected);
+  await sleep(500);
+  t.match(await vault.status(), { sealed: 2, erased: 0, holds: 0, underWay: 0, fault: null });
+  t.match(await vault.ask(erase("usr-2")), { error: { code: "holds_in_doubt" } });
+  await vault.stop();
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  t.match(await vault.status(), { holdsInDoubt: true }, "another start does not forget it");
+  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
+  t.match(await vault.ask({ ...confirm, approvers: ["usr-a", "usr-law"] }), { error: { code: "approver_is_requester" } });
+  t.match(await vault.ask(confirm), { holds: 1 });
+  t.match(await vault.ask(confirm), { error: { code: "holds_not_in_doubt" } });
+  t.match(await vault.ask(erase("usr-1")), { error: { code: "legal_hold" } });
+  t.match(await vault.ask(erase("usr-2")), { confirmed: true });
+  await sleep(300);
+  t.match(await vault.status(), { sealed: 1, erased: 1 }, "what is held is kept, however old");
 });

@@ -147,3 +147,15 @@ t.test("a damaged segment is told once in the log and in the status, and opens n
   await until(async () => (await said("privacy.spool")).length === 2);
   t.match((await said("privacy.spool"))[1], { detail: { segment, over: true } });
 });
+
+t.test("a database that is new beside older keys has its holds in doubt", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  t.match(await vault.status(), { holdsInDoubt: false });
+  await say(gate, "usr-1", "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 1);
+  await vault.stop();
+  rmSync(join(vault.config.dataDir, "sealed.sqlite"));
+  await vault.start();
+  t.match(await vault.status(), { sealed: 0, keys: 1, holdsInDoubt: true });
+});

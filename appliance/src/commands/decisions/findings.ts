@@ -73,7 +73,15 @@ function rolledBackFinding({ seenSize, by }: { seenSize: number; by: string }): 
   };
 }
 
-function vaultFindings({ fault: its }: VaultHealth, log: string): Finding[] {
+function vaultFindings({ fault: its, holdsInDoubt }: VaultHealth, log: string): Finding[] {
+  if (holdsInDoubt)
+    return [
+      fault(
+        "vault_holds",
+        "the vault's database was put back and may lack legal holds: nothing is erased, neither by request nor by age",
+        "set the holds again that the log has (resontech audit search --type privacy.hold), then: appliance privacy confirm-holds",
+      ),
+    ];
   if (its === null) return [];
   if (its.code === "spool_blocked")
     return [

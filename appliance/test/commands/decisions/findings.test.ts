@@ -1,4 +1,5 @@
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { VaultHealth } from "@resontech/contracts/vault-control";
 import t from "tap";
 import { type DiskFacts, findingsOf, type StatusFacts } from "../../../src/commands/decisions/findings.ts";
 import type { PartStatus } from "../../../src/supervisor/supervisor.ts";
@@ -38,13 +39,14 @@ const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...{ holds: ["objects"], path: "/data", totalBytes: 500 * GIB, freeBytes: 200 * GIB, totalInodes: 1e6, freeInodes: 9e5 },
   ...change,
 });
+const well: VaultHealth = { connected: true, fault: null, holdsInDoubt: false };
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{
     parts: [part()],
     health: calm,
     frontLagMs: 5,
     rolledBack: null,
-    vault: { connected: true, fault: null },
+    vault: well,
     disks: [disk()],
     certificates: [{ file: "a.crt", daysLeft: 300 }],
   },
@@ -77,8 +79,9 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
     ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
     ["fault audit_rolled_back", codes({ rolledBack: { seenSize: 90, by: "witness" } })],
-    ["fault vault_blocked", codes({ vault: { connected: true, fault: { code: "spool_blocked", message: "a line is torn" } } })],
-    ["fault vault_fails", codes({ vault: { connected: true, fault: { code: "SQLITE_FULL", message: "disk is full" } } })],
+    ["fault vault_blocked", codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } })],
+    ["fault vault_holds", codes({ vault: { ...well, holdsInDoubt: true } })],
+    ["fault vault_fails", codes({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } })],
     ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],

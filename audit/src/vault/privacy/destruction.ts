@@ -9,7 +9,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
-import { VaultRefused } from "../vault-refused.ts";
+import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import { statementOf } from "./commitments-root.ts";
 import { erasedBy } from "./erased-by.ts";
@@ -59,6 +59,8 @@ export class Destruction {
     const place = outbox.placeOf(op, "requested");
     if (place === null) throw new Error(`${op}: its request has no place in the log`);
     await intake.drain(record.connection, signal, place);
+    // The connection told whether the log knows more than this database.
+    if (outbox.holdsInDoubt) throw holdsInDoubt();
     let doomed: KeyName[];
     try {
       doomed = names();

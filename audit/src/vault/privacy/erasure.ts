@@ -4,7 +4,7 @@ import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-contro
 import { erasureObjection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
-import { VaultRefused } from "../vault-refused.ts";
+import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
 import type { Destroying, Destruction } from "./destruction.ts";
@@ -25,7 +25,8 @@ export class Erasures {
    * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back
    */
   async erase({ verb: _verb, ...asked }: EraseRequest): Promise<EraseReply> {
-    const { acts, record } = this.#parts;
+    const { acts, outbox, record } = this.#parts;
+    if (outbox.holdsInDoubt) throw holdsInDoubt();
     const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
     const objection = erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
     if (objection !== null) throw new VaultRefused(objection.code, objection.message);

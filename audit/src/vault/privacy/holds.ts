@@ -1,6 +1,6 @@
 /** Legal holds, set and lifted by two people, and refusals of an erasure: both on record. */
 import { randomUUID } from "node:crypto";
-import type { HoldRequest, RefuseRequest } from "@resontech/contracts/vault-control";
+import type { ConfirmHoldsRequest, HoldRequest, RefuseRequest } from "@resontech/contracts/vault-control";
 import { approvalObjection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
@@ -28,6 +28,26 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
     });
     return { op, holds: acts.holdsOf(subject) };
   });
+}
+
+/** People vouch that the holds of a database that was put back are those of the log. @throws VaultRefused, AuditUnavailable */
+export async function confirmHolds(
+  { acts, outbox, record }: VaultParts,
+  { requester, approvers }: ConfirmHoldsRequest,
+): Promise<{ op: string; holds: number }> {
+  const objection = approvalObjection({ requester, approvers });
+  if (objection !== null) throw new VaultRefused(objection.code, objection.message);
+  if (!outbox.holdsInDoubt) throw new VaultRefused("holds_not_in_doubt", "the holds are not in doubt");
+  const op = randomUUID();
+  void record.connection;
+  const holds = acts.holdCount;
+  outbox.sayHoldsConfirmed({
+    ...({ type: "privacy.holds.confirm", phase: "fact", op, action: "vault confirm-holds" } as const),
+    ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "log", id: "vault" } },
+    detail: { holds, requester, approvers },
+  });
+  await record.durableInTime(op, "fact");
+  return { op, holds };
 }
 
 /** @throws VaultRefused, AuditUnavailable */

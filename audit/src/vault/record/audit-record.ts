@@ -82,12 +82,19 @@ export class AuditRecord implements AsyncDisposable {
           ...{ socketPath: this.#socketPath, boot: this.#outbox.boot, firstPseq: this.#outbox.firstPseq, signal },
           ...(this.#outbox.highestAck === undefined ? {} : { highestAck: this.#outbox.highestAck }),
         });
+        // Before anything is destroyed on its word.
+        if (producer.acceptedPseq > this.#outbox.lastPseq)
+          throw new AuditRejected(
+            "order",
+            `the log has ${producer.acceptedPseq} records of this life, not ${this.#outbox.lastPseq}`,
+          );
         this.#producer = producer;
         this.#sent = 0;
         await this.#pump(producer);
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof AuditRejected) {
+        const isSuperseded = error instanceof AuditUnavailable && error.reason === "superseded";
+        if (error instanceof AuditRejected || isSuperseded) {
           this.#log.error(
             { err: error },
             "the log has other records under these numbers: this database was put back; it begins a new life",

@@ -13,23 +13,44 @@ export type Place = LeafRef & { origin: string };
 export type OutboxRow = ComposedEvent & { op: string; phase: EventDraft["phase"] };
 /** In place of an index. */
 const REFUSED = -1;
+/** Legal holds may have been set that this database does not have. */
+const HOLDS_IN_DOUBT = "holds-in-doubt";
 type Stamp = "v" | "id" | "t" | "boot" | "pseq" | "schema_sha256";
 
 export class Outbox {
   readonly #db: Database.Database;
 
-  constructor(db: Database.Database) {
+  /** @param hasKeys there are keys already: a database that is new beside them stands for one that was lost */
+  constructor(db: Database.Database, hasKeys: boolean) {
     this.#db = db;
-    if (this.boot === "") this.#setMeta("boot", randomUUID());
+    if (this.boot === "")
+      db.transaction(() => {
+        this.#setMeta("boot", randomUUID());
+        if (hasKeys) this.#setMeta(HOLDS_IN_DOUBT, "yes");
+      }).immediate();
   }
 
   get boot(): string {
     return this.#meta("boot") ?? "";
   }
 
+  get holdsInDoubt(): boolean {
+    return this.said(HOLDS_IN_DOUBT) !== "";
+  }
+
+  /** People vouch for the holds, on record. */
+  sayHoldsConfirmed(draft: EventDraft): void {
+    this.say(draft, HOLDS_IN_DOUBT, "");
+  }
+
+  /** Of the last row that was written. */
+  get lastPseq(): number {
+    return Number(this.#meta("pseq") ?? 0);
+  }
+
   /** Part of a transaction. */
   write(draft: EventDraft): void {
-    const pseq = Number(this.#meta("pseq") ?? 0) + 1;
+    const pseq = this.lastPseq + 1;
     this.#setMeta("pseq", String(pseq));
     const { event } = composeEvent(draft, { boot: this.boot, pseq });
     this.#db.prepare("INSERT INTO outbox (pseq, op, phase, event) VALUES (?, ?, ?, ?)").run(pseq, draft.op, draft.phase, event);
@@ -72,7 +93,7 @@ export class Outbox {
       .get();
   }
 
-  /** The database was put back to an older state: its numbers are taken. What it has not said yet is said in a new life. */
+  /** The database was put back to an older state: its numbers are taken. What it has not said yet is said in a new life, and its holds are in doubt. */
   beginLife(): void {
     this.#db
       .transaction(() => {
@@ -80,7 +101,8 @@ export class Outbox {
         this.#db.prepare("DELETE FROM outbox WHERE idx IS NULL").run();
         // Those that are answered keep their numbers: a new life's begin above them, and are told to auditd as its first.
         this.#setMeta("boot", randomUUID());
-        this.#setMeta("first-pseq", String(Number(this.#meta("pseq") ?? 0) + 1));
+        this.#setMeta("first-pseq", String(this.lastPseq + 1));
+        this.#setMeta(HOLDS_IN_DOUBT, "yes");
         for (const event of rows) {
           const {
             v: _v,

@@ -79,6 +79,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "privacy.erasure": as("entity", "Delete"),
   "privacy.refusal": as("entity", "Other"),
   "privacy.hold": as("entity", "Suspend"),
+  "privacy.holds.confirm": as("entity", "Other"),
   "privacy.disclose": as("entity", "Read"),
   "privacy.retention": as("entity", "Delete"),
   "privacy.spool": as("entity", "Other"),
