@@ -30,8 +30,11 @@ export const VaultTokensRequest = Type.Union([
 export type VaultTokensRequest = Static<typeof VaultTokensRequest>;
 
 export type TokenLine = { index: number; field: string; token: string };
-/** `at` is the last place that was looked at; null when there was none: what can't be opened has no line. */
-export type TokensEnd = { end: { more: boolean; at: { index: number; field: string } | null } };
+/**
+ * `at` is the last place that was looked at; null when there was none: what can't be opened has no line. Tokens under another `key` are
+ * worth nothing any more: whoever keeps them begins anew.
+ */
+export type TokensEnd = { end: { more: boolean; at: { index: number; field: string } | null; key: string } };
 export type ErasedLine = { origin: string; index: number; field: string };
 /** `act` is null when nothing was destroyed since. In another `life` of the vault's database acts are numbered anew: whoever asks begins at 0. */
 export type ErasedEnd = { end: { act: number | null; life: string } };

@@ -135,8 +135,24 @@ t.test("a vault whose database was put back numbers its acts anew, and all of th
   writeFileSync(database, before);
   await vault.start();
   await until(async () => (await vault.status()).connected);
+  t.match(await vault.ask({ verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] }), { holds: 0 });
   await until(async () => (await vault.ask(erase("usr-2")))["confirmed"] === true);
   await search.finds(query, []);
+});
+
+t.test("a vault that has lost its key of tokens has the index begin anew", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const first = await say(gate, "usr-1", "10.0.0.1");
+  const search = new SearchByValue(t, auditd, vault);
+  const query = { holds: "src.addr=10.0.0.1" };
+  await search.finds(query, [first.index]);
+  await vault.stop();
+  const keys = new Database(join(vault.config.keysDir, "keys.sqlite"));
+  keys.prepare("DELETE FROM meta WHERE name = 'token-key'").run();
+  keys.close();
+  await vault.start();
+  await search.finds(query, [first.index]);
 });
 
 /** One entry with a token of two fields of its own each. */

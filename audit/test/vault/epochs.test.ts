@@ -2,8 +2,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import t from "tap";
 import { mayRestore } from "../../src/vault/decisions/may-restore.ts";
+import { restoreKeys } from "../../src/vault/restore-keys.ts";
 import { until } from "../audit-out/helper.ts";
 import { erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { PartsFixture } from "./parts.ts";
 
 const copies = (vault: VaultFixture) => readdirSync(vault.config.backupsDir).filter((name) => name.endsWith(".keys"));
 const epochs = (vault: VaultFixture) => readdirSync(vault.config.epochsDir).filter((name) => name.endsWith(".epoch"));
@@ -90,4 +92,19 @@ t.test("which keys of a copy may come back", async (t) => {
     [[{ ...retention, class: "anonymous" }], true, "another class was"],
   ] as const)
     t.equal(mayRestore(key, acts), may, why);
+});
+
+t.test("the key of tokens comes back with a copy, so that what they found is still found", async (t) => {
+  const lost = await PartsFixture.open(t);
+  await lost.parts.keys.keyFor({ subject: "usr-1", month: "2026-11" });
+  const key = Buffer.from(await lost.parts.keys.tokenKey());
+  await lost.parts.epochs.backUp(Date.now());
+  lost[Symbol.dispose]();
+  const { keysDir, backupsDir } = lost.config;
+  for (const name of readdirSync(keysDir)) rmSync(join(keysDir, name));
+  const [copy = ""] = readdirSync(backupsDir);
+  t.match(await restoreKeys(lost.config, join(backupsDir, copy)), { restored: 2, kept: 0 });
+  t.match(await restoreKeys(lost.config, join(backupsDir, copy)), { restored: 0, kept: 2 });
+  using back = await lost.reopened();
+  t.same(await back.parts.keys.tokenKey(), key);
 });

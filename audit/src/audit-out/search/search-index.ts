@@ -12,7 +12,7 @@ import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filt
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 const SHARD_SPAN = 2 ** 40;
 const SCHEMA = `
   CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
@@ -24,6 +24,7 @@ const SCHEMA = `
   CREATE TABLE days (day TEXT NOT NULL, type INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, type)) STRICT, WITHOUT ROWID;
   CREATE TABLE tokens (token BLOB NOT NULL, n INTEGER NOT NULL, field INTEGER NOT NULL, PRIMARY KEY (token, n, field)) STRICT, WITHOUT ROWID;
   CREATE TABLE token_places (no INTEGER PRIMARY KEY, idx INTEGER NOT NULL, field TEXT NOT NULL) STRICT;
+  CREATE TABLE token_key (id TEXT NOT NULL) STRICT;
   CREATE TABLE token_acts (life TEXT NOT NULL, act INTEGER NOT NULL) STRICT;
   CREATE INDEX tokens_n ON tokens (n);
   CREATE INDEX events_at ON events (at_ms);
@@ -168,6 +169,20 @@ export class SearchIndex implements Disposable {
         )
         .run(shard.no, at.index, at.field);
     })();
+  }
+
+  /** Which key of the vault's made the tokens; null before the first. */
+  get tokenKey(): string | null {
+    return this.#db.prepare<[], string>("SELECT id FROM token_key").pluck().get() ?? null;
+  }
+
+  /** Tokens begin anew, under another key. */
+  beginTokens(key: string): void {
+    this.#db.transaction(() => {
+      for (const table of ["tokens", "token_places", "token_key"]) this.#db.prepare(`DELETE FROM ${table}`).run();
+      this.#db.prepare("INSERT INTO token_key (id) VALUES (?)").run(key);
+    })();
+    this.#db.pragma("wal_checkpoint(TRUNCATE)");
   }
 
   /** The last destroying act of the vault whose tokens are gone from here. */

@@ -97,6 +97,12 @@ export class TokenFeed implements AsyncDisposable {
           else lines.push(line as TokenLine);
         }
         if (end === null) throw new Error("the vault hung up");
+        if (end.key !== this.#index.tokenKey) {
+          this.#index.beginTokens(end.key);
+          this.#coveredTo = null;
+          // Shards that were asked for before this one, too.
+          return await this.#takeNew();
+        }
         if (end.at !== null) this.#index.addTokens(slug, { after, at: end.at }, lines);
         ({ more } = end);
       }

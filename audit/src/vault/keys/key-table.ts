@@ -12,6 +12,8 @@ export type KeyRow = KeyName & { wrapped: Buffer; madeAt: number };
 
 /** Unwrapped keys that are remembered; a wrapped one may be a module's slow work. */
 const MAX_REMEMBERED = 4_096;
+/** Stands in `meta`, and in copies as a key of nobody's. */
+const TOKEN_KEY: KeyName = { subject: "", month: "token" };
 const COLUMNS = "subject, month, wrapped, made_at AS madeAt";
 
 export class KeyTable implements Disposable {
@@ -54,8 +56,13 @@ export class KeyTable implements Disposable {
     return row === undefined ? null : this.#remember(name, await this.#kek.unwrap(row.wrapped, purposeOf(name)));
   }
 
+  /** All that a copy must hold: the key of tokens, too. */
   rows(): KeyRow[] {
-    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY subject, month`).all();
+    const tokens = this.#wrappedTokenKey;
+    return [
+      ...(tokens === undefined ? [] : [{ ...TOKEN_KEY, wrapped: tokens, madeAt: 0 }]),
+      ...this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY subject, month`).all(),
+    ];
   }
 
   rowsOf(subject: string): KeyRow[] {
@@ -81,7 +88,10 @@ export class KeyTable implements Disposable {
 
   /** Puts back a key from a backup; one that is there stays. */
   restore(row: KeyRow): boolean {
-    return this.#insert(row) === 1;
+    if (purposeOf(row) !== purposeOf(TOKEN_KEY)) return this.#insert(row) === 1;
+    if (this.#wrappedTokenKey !== undefined) return false;
+    this.#insertTokenKey(row.wrapped);
+    return true;
   }
 
   /** Durable when it returns; {@link scrub} takes what was there out of the files. */
@@ -106,14 +116,13 @@ export class KeyTable implements Disposable {
 
   /** The one key that tokens are made with. */
   async tokenKey(): Promise<Buffer> {
-    const name = { subject: "", month: "token" };
-    const remembered = this.#remembered.get(purposeOf(name));
+    const remembered = this.#remembered.get(purposeOf(TOKEN_KEY));
     if (remembered !== undefined) return remembered;
-    const wrapped = this.#db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
-    if (wrapped !== undefined) return this.#remember(name, await this.#kek.unwrap(wrapped, purposeOf(name)));
+    const wrapped = this.#wrappedTokenKey;
+    if (wrapped !== undefined) return this.#remember(TOKEN_KEY, await this.#kek.unwrap(wrapped, purposeOf(TOKEN_KEY)));
     const key = randomBytes(KEY_BYTES);
-    this.#db.prepare("INSERT INTO meta (name, value) VALUES ('token-key', ?)").run(await this.#kek.wrap(key, purposeOf(name)));
-    return this.#remember(name, key);
+    this.#insertTokenKey(await this.#kek.wrap(key, purposeOf(TOKEN_KEY)));
+    return this.#remember(TOKEN_KEY, key);
   }
 
   [Symbol.dispose](): void {
@@ -123,6 +132,14 @@ export class KeyTable implements Disposable {
 
   #row({ subject, month }: KeyName): KeyRow | undefined {
     return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? AND month = ?`).get(subject, month);
+  }
+
+  get #wrappedTokenKey(): Buffer | undefined {
+    return this.#db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
+  }
+
+  #insertTokenKey(wrapped: Buffer): void {
+    this.#db.prepare("INSERT INTO meta (name, value) VALUES ('token-key', ?)").run(wrapped);
   }
 
   #insert({ subject, month, wrapped, madeAt }: KeyRow): number {

@@ -41,6 +41,11 @@ export class ValueTokens {
     return mac.update(`${field}\0`).update(value, "utf8").digest().subarray(0, TOKEN_BYTES).toString("hex");
   }
 
+  /** A token of no field, from which nothing is learnt of the key but whether it is another. */
+  #keyId(): Promise<string> {
+    return this.#tokenOf("", "");
+  }
+
   async #page(
     { origin, after, before, limit }: Extract<VaultTokensRequest, { verb: "tokens" }>,
     give: (line: object) => Promise<void>,
@@ -53,7 +58,7 @@ export class ValueTokens {
       for (const row of rows) made.push(...(await this.#lineOf(row)));
       const last = rows.at(-1);
       const at = last === undefined ? null : { index: last.index, field: last.field };
-      return { lines: made, end: { more: rows.length === limit, at } };
+      return { lines: made, end: { more: rows.length === limit, at, key: await this.#keyId() } };
     });
     for (const line of lines) await give(line);
     return { end };
