@@ -274,7 +274,7 @@ leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "a
   });
 leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: "auditd" })
   .description(
-    "vouch for the clock, so that the log may turn to the shard of the new year; for hosts without time synchronization",
+    "vouch for the clock until it is set, so that the log may turn to the new year and retention may end what is over; for hosts without time synchronization",
   )
   .action(async () => print(await askAuditd(auditControl(), { verb: "clock-is-right" })));
 

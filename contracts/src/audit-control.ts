@@ -13,7 +13,7 @@ export const AuditControlRequest = Type.Union([
     { verb: Type.Literal("set-policy"), policy: Type.String({ maxLength: 262_144 }), approvers: Type.Tuple([PlainId, PlainId]) },
     closed,
   ),
-  /** An officer vouches for the clock, for the turn of the year alone. */
+  /** An officer vouches for the clock: for the turn of the year, and until it is set or auditd ends for what the vault's retention ends. */
   Type.Object({ verb: Type.Literal("clock-is-right") }, closed),
 ]);
 export type AuditControlRequest = Static<typeof AuditControlRequest>;
@@ -32,6 +32,8 @@ export type LogStatus = {
   rolledBack: { seenSize: number; by: string } | null;
   /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
   loopLagMs: number;
+  /** `trusted`: what can't be undone may be done because of its time. `heartbeatAt`: of the newest heartbeat of this life. */
+  clock: { trusted: boolean; heartbeatAt: string | null };
 };
 
 export type AuditControlReply = LogStatus | { error: { code: string; message: string } };

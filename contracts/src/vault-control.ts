@@ -72,6 +72,8 @@ export type VaultHealth = {
   fault: { code: string; message: string } | null;
   /** Its database was put back, or lost, and legal holds with it: nothing is destroyed until two people have confirmed those that it has. */
   holdsInDoubt: boolean;
+  /** Something is past its retention by a clock that nobody vouches for, and is kept. */
+  awaitsClock: boolean;
 };
 
 export type VaultStatus = VaultHealth & {

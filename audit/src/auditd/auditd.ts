@@ -7,6 +7,7 @@
  * While it is rolled back nothing is signed and nothing taken: a second tree would grow under one origin.
  */
 import { hash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
@@ -14,6 +15,7 @@ import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
+import { CLOCK_STEP_MS, mayActOnClock } from "../decisions/clock-trust.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import type { Beginning } from "../decisions/restate.ts";
 import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
@@ -41,7 +43,6 @@ import { Witnessing } from "./witnessing.ts";
 
 const DISK_CHECK_MS = 5_000;
 const CLOCK_CHECK_MS = 1_000;
-const CLOCK_STEP_MS = 1_000;
 const SHARD_CHECK_MS = 60_000;
 /** As `audit-out` calls what a witness told it. */
 const WITNESS = "witness";
@@ -89,6 +90,8 @@ export class Auditd implements AsyncDisposable {
   #lossDraining = false;
   #isClockVouched = false;
   #clockOffsetMs = Date.now() - performance.now();
+  #clockSetAtMs = Number.NEGATIVE_INFINITY;
+  #heartbeatAtMs: number | null = null;
 
   private constructor(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void) {
     this.#config = config;
@@ -139,7 +142,24 @@ export class Auditd implements AsyncDisposable {
       highestGeneration: (this.#shard?.auditLog ?? recovered).ledger.highestGeneration,
       rolledBack: this.#rolledBack === null ? null : { seenSize: this.#rolledBack.size, by: this.#rolledBack.by },
       loopLagMs: this.#loopLag.maxMs,
+      clock: {
+        trusted: mayActOnClock({
+          ...{ isVouched: this.#isClockVouched, isSynced: this.#isClockSynced, stepMs: this.#clockStepMs },
+          sinceStepMs: performance.now() - this.#clockSetAtMs,
+        }),
+        heartbeatAt: this.#heartbeatAtMs === null ? null : new Date(this.#heartbeatAtMs).toISOString(),
+      },
     };
+  }
+
+  get #isClockSynced(): boolean {
+    const { clockSyncedFile } = this.#config;
+    return clockSyncedFile !== null && existsSync(clockSyncedFile);
+  }
+
+  /** Since it was last looked at. */
+  get #clockStepMs(): number {
+    return Math.round(Date.now() - performance.now() - this.#clockOffsetMs);
   }
 
   /** Ends connections, says so, commits and signs what was taken, saves the ledger. */
@@ -251,7 +271,9 @@ export class Auditd implements AsyncDisposable {
 
   #serve(): void {
     this.#every(this.#config.heartbeatMs, async (shard) => {
+      const atMs = Date.now();
       await shard.heartbeat(this.#ports.flatMap((port) => (port.isMissed ? [port.name] : [])));
+      this.#heartbeatAtMs = atMs;
       await this.#checkWitnesses(shard);
     });
     this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));
@@ -325,9 +347,8 @@ export class Auditd implements AsyncDisposable {
     const shard = this.#shard;
     if (shard === null) return;
     const { files, auditLog } = shard;
-    const { clockSyncedFile } = this.#config;
     const next = shardFiles(this.#config, slugAfter(files.slug, "year"));
-    const isClockTrusted = this.#isClockVouched || (clockSyncedFile !== null && (await exists(clockSyncedFile)));
+    const isClockTrusted = this.#isClockVouched || this.#isClockSynced;
     const prepared = auditLog.ledger.nextShard?.origin === next.origin ? auditLog.ledger.nextShard : null;
     const isNextPrepared = prepared !== null;
     const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
@@ -547,10 +568,12 @@ export class Auditd implements AsyncDisposable {
   }
 
   async #checkClock({ auditLog }: OpenShard): Promise<void> {
-    const offsetMs = Date.now() - performance.now();
-    const stepMs = Math.round(offsetMs - this.#clockOffsetMs);
-    this.#clockOffsetMs = offsetMs;
+    const stepMs = this.#clockStepMs;
+    this.#clockOffsetMs = Date.now() - performance.now();
     if (Math.abs(stepMs) <= CLOCK_STEP_MS) return;
+    // Whoever vouched for it meant the one that was.
+    this.#isClockVouched = false;
+    this.#clockSetAtMs = performance.now();
     await auditLog.record({ type: "admin.clock.step", object: { kind: "appliance", id: AUDITD }, detail: { step_ms: stepMs } });
   }
 

@@ -36,6 +36,8 @@ export class Vault implements AsyncDisposable {
   #working: Promise<void> = Promise.resolve();
   #fault: VaultHealth["fault"] = null;
   #retainedOn = "";
+  #lookedOn = "";
+  #awaitsClock = false;
   #backUpAfterMs = 0;
 
   private constructor(parts: VaultParts, opened: OpenedVault, stop: AbortController) {
@@ -94,7 +96,12 @@ export class Vault implements AsyncDisposable {
 
   #health(): VaultHealth {
     const { record, outbox } = this.#parts;
-    return { connected: record.isConnected, fault: this.#fault, holdsInDoubt: outbox.holdsInDoubt };
+    return {
+      connected: record.isConnected,
+      fault: this.#fault,
+      holdsInDoubt: outbox.holdsInDoubt,
+      awaitsClock: this.#awaitsClock,
+    };
   }
 
   #status(): VaultStatus {
@@ -185,12 +192,26 @@ export class Vault implements AsyncDisposable {
     const { outbox, record } = this.#parts;
     // Only who is connected knows whether the log has holds that this database lacks.
     if (!record.isConnected || outbox.holdsInDoubt) return;
-    const nowMs = Date.now();
-    const day = new Date(nowMs).toISOString().slice(0, 10);
-    if (day === this.#retainedOn) return;
+    const today = dayOf(Date.now());
+    if (today === this.#retainedOn) return;
+    const { clock } = await record.connection.status();
+    if (!clock.trusted) {
+      if (today !== this.#lookedOn) this.#awaitsClock = this.#retention.isOverdue(Date.now());
+      this.#lookedOn = today;
+      return;
+    }
+    if (clock.heartbeatAt === null) return;
+    // What is over by one look at the clock alone is not over.
+    const nowMs = Math.min(Date.now(), Date.parse(clock.heartbeatAt));
     await this.#retention.enforce(nowMs);
-    this.#retainedOn = day;
+    this.#awaitsClock = false;
+    this.#lookedOn = "";
+    this.#retainedOn = dayOf(nowMs);
   }
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function codeOf(error: Error): string {

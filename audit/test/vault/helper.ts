@@ -113,7 +113,7 @@ export const erase = (subject: string) => ({
 export function auditdFor(root: string): AuditdFixture {
   const names = ["coordinator-gate", "vault"];
   const producers = names.map((name) => ({ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null }));
-  return new AuditdFixture(root, { producers, learnMs: 0 });
+  return new AuditdFixture(root, { producers, learnMs: 0, heartbeatMs: 200 });
 }
 
 export async function startedBoth(t: Test, changes: Partial<VaultConfig> = {}): Promise<[AuditdFixture, VaultFixture]> {

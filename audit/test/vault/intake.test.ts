@@ -129,6 +129,7 @@ t.test("a damaged segment is told once in the log and in the status, and opens n
   const [segment = ""] = readdirSync(folder);
   const file = join(folder, segment);
   writeFileSync(file, readFileSync(file, "utf8").replace("10.0.0.2", "10.0.0.3"));
+  await auditd.control({ verb: "clock-is-right" });
   await vault.start();
   await until(async () => (await vault.status()).fault !== null);
   t.match(await vault.ask({ verb: "health" }), { connected: true, fault: { code: "spool_blocked", message: /does not open/ } });

@@ -29,7 +29,7 @@ let size = 0;
 
 const status = (): LogStatus => ({
   ...{ origin, size, checkpointSize: size, batches: size, draining: false, highestGeneration: 0 },
-  ...{ rolledBack: null, loopLagMs: 0 },
+  ...{ rolledBack: null, loopLagMs: 0, clock: { trusted: false, heartbeatAt: null } },
 });
 
 function replyTo(query: Query): object {

@@ -73,7 +73,7 @@ function rolledBackFinding({ seenSize, by }: { seenSize: number; by: string }): 
   };
 }
 
-function vaultFindings({ fault: its, holdsInDoubt }: VaultHealth, log: string): Finding[] {
+function vaultFindings({ fault: its, holdsInDoubt, awaitsClock }: VaultHealth, log: string): Finding[] {
   if (holdsInDoubt)
     return [
       fault(
@@ -82,7 +82,16 @@ function vaultFindings({ fault: its, holdsInDoubt }: VaultHealth, log: string): 
         "set the holds again that the log has (resontech audit search --type privacy.hold), then: appliance privacy confirm-holds",
       ),
     ];
-  if (its === null) return [];
+  if (its === null)
+    return awaitsClock
+      ? [
+          warning(
+            "vault_clock",
+            "personal values that are past their retention are kept: nobody vouches for the clock",
+            "look that time synchronization runs; without it, when the clock is right: appliance audit clock-is-right",
+          ),
+        ]
+      : [];
   if (its.code === "spool_blocked")
     return [
       fault(

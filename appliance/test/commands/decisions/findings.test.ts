@@ -39,7 +39,7 @@ const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...{ holds: ["objects"], path: "/data", totalBytes: 500 * GIB, freeBytes: 200 * GIB, totalInodes: 1e6, freeInodes: 9e5 },
   ...change,
 });
-const well: VaultHealth = { connected: true, fault: null, holdsInDoubt: false };
+const well: VaultHealth = { connected: true, fault: null, holdsInDoubt: false, awaitsClock: false };
 const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   ...{
     parts: [part()],
@@ -81,6 +81,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["fault audit_rolled_back", codes({ rolledBack: { seenSize: 90, by: "witness" } })],
     ["fault vault_blocked", codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } })],
     ["fault vault_holds", codes({ vault: { ...well, holdsInDoubt: true } })],
+    ["warning vault_clock", codes({ vault: { ...well, awaitsClock: true } })],
     ["fault vault_fails", codes({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } })],
     ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],

@@ -22,17 +22,24 @@ export class Retention {
 
   /** Ends what is overdue. Nothing is said where nothing is, nor of a class of which an act is under way. @throws AuditUnavailable, SpoolBlocked */
   async enforce(nowMs: number): Promise<void> {
-    const { acts, config, record } = this.#parts;
+    const { acts, record } = this.#parts;
     const isUnderWay = (kind: RetentionClass): boolean =>
       acts.underWay().some((act) => act.kind === "retention" && (act.request as Asked).class === kind);
-    for (const kind of CLASSES) {
-      if (isUnderWay(kind)) continue;
-      const asked: Asked = { class: kind, before: firstKeptMonth(nowMs, monthsOf(kind, config.retention)) };
-      if (this.#overdue(asked).length === 0) continue;
+    for (const asked of this.#asked(nowMs)) {
+      if (isUnderWay(asked.class) || this.#overdue(asked).length === 0) continue;
       const op = randomUUID();
       await opened(record, acts, { kind: "retention", subject: null, request: asked }, draftOf(op, asked));
       await this.goOn(op);
     }
+  }
+
+  isOverdue(nowMs: number): boolean {
+    return this.#asked(nowMs).some((asked) => this.#overdue(asked).length > 0);
+  }
+
+  #asked(nowMs: number): Asked[] {
+    const { retention } = this.#parts.config;
+    return CLASSES.map((kind) => ({ class: kind, before: firstKeptMonth(nowMs, monthsOf(kind, retention)) }));
   }
 
   goOn(op: string): Promise<Act> {
