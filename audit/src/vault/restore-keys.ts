@@ -27,13 +27,11 @@ export async function restoreKeys(
     throw error;
   });
   const acts = (["erasure", "retention"] as const).flatMap((kind) =>
-    parts.acts
-      .all(kind)
-      .filter(({ state }) => state !== "failed")
-      .map(({ subject, request, beganAt }): DestroyingAct => {
-        const { before = null, class: its = null } = request as { before?: string; class?: "anonymous" | "disclosures" };
-        return { kind, subject, before, class: its, beganAt };
-      }),
+    parts.acts.all(kind).flatMap(({ subject, request, destroyedAt }): DestroyingAct[] => {
+      if (destroyedAt === null) return [];
+      const { before = null, class: its = null } = request as { before?: string; class?: "anonymous" | "disclosures" };
+      return [{ kind, subject, before, class: its, destroyedAt }];
+    }),
   );
   const counts = { restored: 0, kept: 0, destroyed: 0 };
   for (const row of await readBackup(file, epochKey)) {

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { mayRestore } from "../../src/vault/decisions/may-restore.ts";
 import { restoreKeys } from "../../src/vault/restore-keys.ts";
@@ -80,13 +81,13 @@ t.test("a copy that was changed is none", async (t) => {
 
 t.test("which keys of a copy may come back", async (t) => {
   const key = { subject: "usr-1", month: "2026-03", madeAt: 100 };
-  const erasure = { kind: "erasure", subject: "usr-1", before: null, class: null, beganAt: 200 } as const;
-  const retention = { kind: "retention", subject: null, before: "2026-04", class: "disclosures", beganAt: 200 } as const;
+  const erasure = { kind: "erasure", subject: "usr-1", before: null, class: null, destroyedAt: 200 } as const;
+  const retention = { kind: "retention", subject: null, before: "2026-04", class: "disclosures", destroyedAt: 200 } as const;
   for (const [acts, may, why] of [
     [[], true, "nothing was destroyed"],
     [[erasure], false, "it was erased"],
     [[{ ...erasure, subject: "usr-2" }], true, "somebody else was"],
-    [[{ ...erasure, beganAt: 50 }], true, "it was made after the erasure"],
+    [[{ ...erasure, destroyedAt: 50 }], true, "it was made after the erasure"],
     [[retention], false, "it was too old"],
     [[{ ...retention, before: "2026-03" }], true, "its month was kept"],
     [[{ ...retention, class: "anonymous" }], true, "another class was"],
@@ -107,4 +108,18 @@ t.test("the key of tokens comes back with a copy, so that what they found is sti
   t.match(await restoreKeys(lost.config, join(backupsDir, copy)), { restored: 0, kept: 2 });
   using back = await lost.reopened();
   t.same(await back.parts.keys.tokenKey(), key);
+});
+
+t.test("a key that was made between an erasure's request and its end does not come back", async (t) => {
+  const vault = await PartsFixture.open(t);
+  const op = vault.erasureAsked("usr-1");
+  await sleep(5);
+  await vault.seal({ subject: "usr-1", month: "2026-11" }, 1);
+  await vault.parts.epochs.backUp(Date.now());
+  await sleep(5);
+  t.match(await vault.erasures.goOn(op), { state: "done" });
+  await vault.seal({ subject: "usr-2", month: "2026-11" }, 1);
+  vault[Symbol.dispose]();
+  const [copy = ""] = readdirSync(vault.config.backupsDir);
+  t.match(await restoreKeys(vault.config, join(vault.config.backupsDir, copy)), { restored: 0, destroyed: 1 });
 });
