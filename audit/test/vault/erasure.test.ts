@@ -282,3 +282,22 @@ t.test("a database that was put back destroys nothing until two people have conf
   await sleep(300);
   t.match(await vault.status(), { sealed: 1, erased: 1 }, "what is held is kept, however old");
 });
+
+t.test("of two equal requests for a hold one is granted, and a late one to lift it takes no other's", async (t) => {
+  const [, vault] = await startedBoth(t);
+  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  const answers = await Promise.all([vault.ask(hold), vault.ask(hold)]);
+  t.match(
+    answers.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
+    [{ holds: ["case-7"] }, { error: { code: "hold_exists" } }],
+  );
+  const lift = { ...hold, lift: true };
+  const lifts = await Promise.all([vault.ask(lift), vault.ask(lift)]);
+  t.match(
+    lifts.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
+    [{ holds: [] }, { error: { code: "hold_unknown" } }],
+  );
+  t.match(await vault.ask({ ...hold, subject: "usr-2" }), { holds: ["case-7"] });
+  t.match(await vault.ask(lift), { error: { code: "hold_unknown" } });
+  t.match(await vault.status(), { holds: 1, underWay: 0 });
+});

@@ -10,7 +10,7 @@ import { VaultRefused } from "../vault-refused.ts";
 export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Promise<{ op: string; holds: string[] }> {
   const { acts, record, turns } = parts;
   const { subject, hold, lift, requester, approver } = asked;
-  const objection = approvalObjection({ requester, approvers: [approver] }) ?? holdObjection(asked, acts.subjectOfHold(hold));
+  const objection = approvalObjection({ requester, approvers: [approver] });
   if (objection !== null) throw new VaultRefused(objection.code, objection.message);
   const op = randomUUID();
   const draft: OperationDraft = {
@@ -19,8 +19,10 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
     object: { kind: "user", id: subject },
     detail: { hold, lifted: lift, requester, approvers: [approver] },
   };
-  // In turn with erasures: one that is under way is at its end, or finds the hold.
+  // In turn with erasures: one that is under way is at its end, or finds the hold. In turn with others like it: what it finds stays so.
   return turns.run(async () => {
+    const found = holdObjection(asked, acts.subjectOfHold(hold));
+    if (found !== null) throw new VaultRefused(found.code, found.message);
     await opened(record, acts, { kind: "hold", subject, request: { hold, lift } }, draft);
     acts.advance(op, "done", {
       say: outcomeOf(draft, "completed", { code: "ok" }, draft.detail),
