@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
@@ -79,4 +80,25 @@ t.test("what is being destroyed is disclosed to nobody", async (t) => {
     disclose(second.parts, { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] }, async () => {}),
     { code: "erasure_under_way" },
   );
+});
+
+t.test("nobody's erasure waits for a receiver that takes its time", async (t) => {
+  using vault = await PartsFixture.open(t);
+  await vault.seal({ subject: "usr-slow", month: "2026-01" }, 300);
+  await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
+  const reading = Promise.withResolvers<void>();
+  const taken = Promise.withResolvers<void>();
+  const asked = { origin: ORIGIN, subjects: ["usr-slow"], receiver: "auditor-1", requester: "usr-dpo" };
+  const disclosing = disclose(vault.parts, { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] }, async () => {
+    reading.resolve();
+    await taken.promise;
+  });
+  await reading.promise;
+  const op = vault.erasureAsked("usr-1");
+  const erased = vault.erasures.goOn(op);
+  t.match(await Promise.race([erased, sleep(5_000, "it waits")]), { state: "done" });
+  t.equal(vault.parts.acts.disclosuresOf("usr-slow"), 1);
+  taken.resolve();
+  await erased;
+  t.match(await disclosing.catch((error: unknown) => error), { code: "erasure_under_way" }, "the log has no place for it here");
 });

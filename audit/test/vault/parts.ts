@@ -26,7 +26,6 @@ export class PartsFixture implements Disposable {
   readonly erasures: Erasures;
   readonly retention: Retention;
   #sealed = 0;
-  #pseq = 0;
 
   private constructor(config: VaultConfig, opened: OpenedVault) {
     this.config = config;
@@ -99,8 +98,7 @@ export class PartsFixture implements Disposable {
       object,
       detail,
     } as never);
-    this.#pseq += 1;
-    outbox.answered(this.#pseq, { origin: ORIGIN, index: 1_000_000 + this.#pseq, leafHash: "" });
+    outbox.answered(outbox.lastPseq, { origin: ORIGIN, index: 1_000_000 + outbox.lastPseq, leafHash: "" });
     acts.advance(op, "requested");
     return op;
   }

@@ -120,11 +120,9 @@ export class Acts {
     );
   }
 
-  /** The open disclosures of a subject's values have begun to be handed out. */
-  noteDisclosed(origin: string, subject: string): void {
-    this.#db
-      .prepare("UPDATE acts SET result = ? WHERE subject = ? AND kind = 'disclose' AND state = 'requested' AND result IS NULL")
-      .run(JSON.stringify({ origin }), subject);
+  /** A disclosure has begun to hand values out. */
+  noteDisclosed(op: string, origin: string): void {
+    this.#db.prepare("UPDATE acts SET result = ? WHERE op = ?").run(JSON.stringify({ origin }), op);
   }
 
   holdsOf(subject: string): string[] {
