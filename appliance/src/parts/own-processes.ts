@@ -83,6 +83,8 @@ export function vaultPart(context: PartContext): Part {
       makeSocketFolder(layout.run("vault-tokens"), { uid, gid: uidOf(config, "auditOut") });
     },
     isHealthy: async () => await hangsUp(layout.run("vault", "sock")),
+    // It makes its database anew after what it destroyed, and answers nobody meanwhile: started afresh, it would begin anew as well.
+    silenceLimitMs: 3_600_000,
     oomScore: 0,
   });
 }

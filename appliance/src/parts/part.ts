@@ -13,6 +13,8 @@ export type Part = {
   isHealthy: () => Promise<boolean>;
   /** From start to first health before it counts as failed, milliseconds. */
   startTimeoutMs: number;
+  /** So long it may run without an answer, milliseconds. @default 60000 */
+  silenceLimitMs?: number;
   /** From the stop signal to SIGKILL, milliseconds. */
   stopGraceMs: number;
   /** Shown by `appliance status`: null when the part listens on no port. */

@@ -20,6 +20,7 @@ export type ProcessPart = {
   isHealthy: () => Promise<boolean>;
   prepare?: () => Promise<void>;
   startTimeoutMs?: number;
+  silenceLimitMs?: number;
   stopGraceMs?: number;
   /** Where it runs; what it leaves beside itself lies there. @default the root */
   cwd?: string;
@@ -53,6 +54,7 @@ export function processPart({ config, layout }: PartContext, spec: ProcessPart):
       }),
     isHealthy: spec.isHealthy,
     startTimeoutMs: spec.startTimeoutMs ?? 60_000,
+    ...(spec.silenceLimitMs === undefined ? {} : { silenceLimitMs: spec.silenceLimitMs }),
     stopGraceMs,
     port: spec.port,
     version: spec.version,

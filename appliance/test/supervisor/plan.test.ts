@@ -37,6 +37,14 @@ t.test("a part that does not become healthy in time is stopped, one that ignores
   t.same(plan([part("a", [], { phase: "stopping", sinceMs: 0, restarts: 0 })], "run", 501), [{ do: "kill", part: "a" }]);
 });
 
+t.test("a part that does not answer is started afresh after a minute, or when it says so", async (t) => {
+  const silent = part("a", [], { phase: "unhealthy", sinceMs: 0, restarts: 0 });
+  t.same(plan([silent], "run", 60_000), []);
+  t.same(plan([silent], "run", 60_001), [{ do: "stop", part: "a" }]);
+  t.same(plan([{ ...silent, silenceLimitMs: 90_000 }], "run", 90_000), []);
+  t.same(plan([{ ...silent, silenceLimitMs: 90_000 }], "run", 90_001), [{ do: "stop", part: "a" }]);
+});
+
 t.test("parts stop in reverse order: what nobody alive depends on goes first", async (t) => {
   const parts = [part("a", [], healthy), part("b", ["a"], healthy), part("c", ["b"], healthy)];
   t.same(plan(parts, "stop", 0), [{ do: "stop", part: "c" }]);

@@ -15,6 +15,7 @@ export type PlannedPart = {
   name: string;
   after: readonly string[];
   startTimeoutMs: number;
+  silenceLimitMs?: number;
   stopGraceMs: number;
   state: PartState;
   /** Stopped by the operator: it stays down until it is started, and nothing else goes with it. */
@@ -27,8 +28,8 @@ export type Action = { do: "start"; part: string } | { do: "stop"; part: string 
 export const PROVEN_AFTER_MS = 60_000;
 const RESTARTS_AT_ONCE = 3;
 const MAX_BACKOFF_MS = 60_000;
-/** A part that runs but does not answer for this long is started afresh. */
-const UNHEALTHY_LIMIT_MS = 60_000;
+/** A part that runs but does not answer for this long is started afresh, unless it says otherwise. */
+const SILENCE_LIMIT_MS = 60_000;
 
 /** Wait before start number `restarts` + 1, milliseconds. */
 export function backoffMs(restarts: number): number {
@@ -47,7 +48,7 @@ export function plan(parts: readonly PlannedPart[], wanted: "run" | "stop", nowM
 function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
   const states = new Map(parts.map((part) => [part.name, part.state]));
   const actions: Action[] = [];
-  for (const { name, after, state, startTimeoutMs, stopGraceMs, isHeld } of parts) {
+  for (const { name, after, state, startTimeoutMs, silenceLimitMs = SILENCE_LIMIT_MS, stopGraceMs, isHeld } of parts) {
     if (isHeld && state.phase !== "stopping") {
       if (isAlive(state)) actions.push({ do: "stop", part: name });
       continue;
@@ -65,7 +66,7 @@ function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
         if (nowMs > state.sinceMs + startTimeoutMs) actions.push({ do: "stop", part: name });
         break;
       case "unhealthy":
-        if (nowMs > state.sinceMs + UNHEALTHY_LIMIT_MS) actions.push({ do: "stop", part: name });
+        if (nowMs > state.sinceMs + silenceLimitMs) actions.push({ do: "stop", part: name });
         break;
       case "stopping":
         if (nowMs > state.sinceMs + stopGraceMs) actions.push({ do: "kill", part: name });
