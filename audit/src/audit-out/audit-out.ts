@@ -17,20 +17,19 @@ import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
 import { Sink } from "./sinks/sink.ts";
+import { SoleInstance } from "./sole-instance.ts";
 import { WitnessClient } from "./witness/witness-client.ts";
 import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** auditd waits a little longer than this for what the witnesses say. */
 const LEARN_MS = 3_000;
 
-/** Whether another one runs shows only at its socket; no write takes as long. */
-const LEFTOVER_AFTER_MS = 60_000;
-
 /** @throws ConfigError; a log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { auditDir, policyFile, stateDir, witnessCaFile: caFile } = config;
-  for (const folder of [stateDir, join(stateDir, "sheets")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
+  stack.use(new SoleInstance(stateDir));
+  for (const folder of [stateDir, join(stateDir, "sheets")]) await removeLeftovers(folder);
   const witnesses = stack.use(
     await WitnessClient.open({
       ...{ auditDir, policyFile, caFile, log },

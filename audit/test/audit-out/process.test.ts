@@ -116,6 +116,32 @@ t.test("what a killed life left of files that it was writing goes when it starts
   t.same(left.filter(existsSync), []);
 });
 
+t.test(
+  "of two that start at once on what a killed life left one runs, and the other one says why it does not",
+  { skip: notRoot },
+  async (t) => {
+    const out = await running(t);
+    await out.stop("SIGKILL");
+    // At the same socket chance would say who finds what; at another one the folder alone tells them of each other.
+    const elsewhere = join(out.root, "elsewhere.json");
+    writeFileSync(elsewhere, JSON.stringify({ ...out.config, searchSocket: join(out.root, "search/other.sock") }), {
+      mode: 0o440,
+    });
+    const said = [out.configFile, elsewhere].map((configFile) => {
+      const child = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "pipe", "pipe"] });
+      t.teardown(() => child.kill("SIGKILL"));
+      const chunks: string[] = [];
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString("utf8")));
+      return () => chunks.join("");
+    });
+    const saying = (what: RegExp): number => said.filter((text) => what.test(text())).length;
+    await until(() => saying(/"msg":"listening"|ConfigError/) === 2);
+    t.equal(saying(/"msg":"listening"/), 1);
+    t.equal(saying(/ConfigError: another audit-out runs on/), 1);
+  },
+);
+
 async function write(out: Out, count: number): Promise<void> {
   await using producer = await connectProducer({ socketPath: out.auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });
   const refs = await Promise.all(Array.from({ length: count }, () => producer.fact(keyList())));
