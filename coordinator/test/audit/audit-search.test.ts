@@ -91,9 +91,27 @@ t.test(
       t.notMatch(JSON.stringify(found), /canary/);
     });
 
+    /** Waits for the record of looks that showed nothing. */
+    const emptyLooks = async (type: string, least: number): Promise<number> => {
+      for (let tries = 0; ; tries++) {
+        const leaves = await readLeaves(coordinator.auditd.logDir);
+        const { length } = leaves.filter((leaf) => leaf.type === type && leaf.detail?.["entries"] === 0);
+        if (length >= least || tries === 60) return length;
+        await sleep(50);
+      }
+    };
+
+    t.test("a look for an entry that is not there, or not the caller's, is on record as well", async (t) => {
+      t.match(await coordinator.get("/api/audit/events/999999", alice.platformKey), { status: 404 });
+      // The one before it was bob's entry, asked for by alice.
+      t.equal(await emptyLooks("audit.read", 2), 2);
+    });
+
     t.test("while audit-out is away nothing else is: searches say so", async (t) => {
+      const before = await emptyLooks("audit.search", 0);
       await search.stop();
       t.match(await look(""), { status: 503, body: { code: "audit_search_unavailable" } });
+      t.equal(await emptyLooks("audit.search", before + 1), before + 1, "that somebody looked is on record");
       t.match(await coordinator.get("/api/keys", alice.platformKey), { status: 200 });
     });
   },

@@ -1,4 +1,4 @@
-/** Answers searches on a unix socket. Who may ask is settled by the socket's folder; what was asked is logged by the asker, before it asks. */
+/** Answers searches on a unix socket. Who may ask is settled by the socket's folder; what was asked is logged by the asker, before it hands the answer on. */
 import { parseLeaf } from "../../event/leaf.ts";
 import { LogDamagedError } from "../../log/log-reader.ts";
 import Fastify, {

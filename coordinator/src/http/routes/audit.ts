@@ -19,7 +19,7 @@ const log = { kind: "log", id: "appliance" } as const;
 /** How an answer is arranged, not what it is about. */
 const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
 
-/** Each look is itself logged before it is answered: which filters were set, not their values, and how much was shown. */
+/** Each look is itself logged before it is answered, whatever the answer: which filters were set, not their values, and how much was shown. */
 export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (app, { auditSearch }) => {
   app.get(
     "/api/audit/events",
@@ -34,14 +34,14 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
     async (request) => {
       const { query } = request;
-      const page = await auditSearch.events(query, auditViewOf(callerOfRequest(request)));
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
-      await request.audit.fact({
-        type: "audit.search",
-        object: log,
-        detail: { filters: filters.sort(), entries: page.events.length, more: page.more },
-      });
-      return page;
+      return await looked(
+        () => auditSearch.events(query, auditViewOf(callerOfRequest(request))),
+        async (page) => {
+          const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
+          await request.audit.fact({ type: "audit.search", object: log, detail });
+        },
+      );
     },
   );
 
@@ -59,9 +59,25 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
     async (request) => {
       const { index } = request.params;
-      const entry = await auditSearch.event(index, request.query.shard, auditViewOf(callerOfRequest(request)));
-      await request.audit.fact({ type: "audit.read", object: log, detail: { entries: 1 } });
-      return entry;
+      return await looked(
+        () => auditSearch.event(index, request.query.shard, auditViewOf(callerOfRequest(request))),
+        async (entry) => {
+          await request.audit.fact({ type: "audit.read", object: log, detail: { entries: entry === null ? 0 : 1 } });
+        },
+      );
     },
   );
 };
+
+/** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */
+async function looked<T>(look: () => Promise<T>, record: (shown: T | null) => Promise<void>): Promise<T> {
+  let shown: T;
+  try {
+    shown = await look();
+  } catch (error) {
+    await record(null);
+    throw error;
+  }
+  await record(shown);
+  return shown;
+}
