@@ -622,6 +622,15 @@ export const EVENT_CATALOGUE = {
     "The last entry of a shard.",
     Type.Object({ next_origin: Origin, open_operations: Count }, closed),
   ),
+  "audit.shard.delete": operation(
+    "log",
+    "A shard past its retention was deleted; the first entry of the one that followed it still names its last tree.",
+    Type.Object(
+      { origin: Origin, size: Count, root: Sha256Hex, last_at: Type.Optional(Instant), before: Type.Optional(Instant) },
+      closed,
+    ),
+    { maxOpenMs: DAY },
+  ),
   "audit.op.carried": fact(
     "log",
     "An operation of the previous shard that was open when it closed; its outcome stands in this one.",

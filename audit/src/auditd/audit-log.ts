@@ -40,6 +40,7 @@ const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.shard.open",
   "audit.shard.next",
   "audit.shard.close",
+  "audit.shard.delete",
   "audit.op.carried",
   "audit.policy",
   "audit.witness.lag",

@@ -37,6 +37,7 @@ import { isAnswered, ProducerPort } from "./producer-port.ts";
 import { OUTWARD, type ProducerSession } from "./producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { ShardDeletion } from "./shard-deletion.ts";
 import { Spools } from "./spools.ts";
 import { parseTrustPolicy, TrustPolicy } from "./trust-policy.ts";
 import { Witnessing } from "./witnessing.ts";
@@ -82,10 +83,12 @@ export class Auditd implements AsyncDisposable {
   #control: ControlPort | null = null;
   readonly #relay: NodeRelay | null;
   readonly #spools: Spools;
+  readonly #deletion: ShardDeletion;
   #timers: NodeJS.Timeout[] = [];
   #turning: Promise<void> | null = null;
   #shardChecks: Promise<void> = Promise.resolve();
   #checkDiskSoon: () => void = () => {};
+  #goOnDeleting: () => void = () => {};
   #diskDraining = false;
   #lossDraining = false;
   #isClockVouched = false;
@@ -100,6 +103,11 @@ export class Auditd implements AsyncDisposable {
     this.#relay = config.nodeRelay === undefined ? null : new NodeRelay(config.nodeRelay);
     this.#guard = new DiskGuard(config, () => this.#checkDiskSoon());
     this.#spools = new Spools(config, (write) => this.#guard.withRoom(write));
+    this.#deletion = new ShardDeletion({
+      ...{ auditDir: config.auditDir, spools: this.#spools, current: () => this.#shard },
+      isClockTrusted: () => this.status().clock.trusted,
+      onFault: (error) => log.error({ err: error }, "a shard past its retention could not be deleted; it is tried again"),
+    });
   }
 
   /**
@@ -209,6 +217,7 @@ export class Auditd implements AsyncDisposable {
       originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
       spooled: () => this.#spools.oldest(shard()),
       eraseSpooled: (origin: string, segment: string) => this.#spools.erase(shard(), origin, segment),
+      deleteShards: (beforeMs: number) => this.#deleteShards(beforeMs),
       cover: (index: number, leafHash: string | undefined) => this.#cover(shard(), index, leafHash),
       cosign: (origin: string, size: number, lines: string) => this.#cosign(shard(), origin, size, lines),
       witnessed: (index: number, leafHash: string | undefined) => this.#witnessed(shard(), index, leafHash),
@@ -279,8 +288,10 @@ export class Auditd implements AsyncDisposable {
     this.#checkDiskSoon = this.#every(DISK_CHECK_MS, (shard) => this.#checkDisk(shard));
     this.#every(CLOCK_CHECK_MS, (shard) => this.#checkClock(shard));
     const checkShard = this.#every(SHARD_CHECK_MS, () => this.#checkShard());
+    this.#goOnDeleting = this.#every(SHARD_CHECK_MS, () => this.#deletion.goOn());
     for (const port of this.#ports) port.open();
     checkShard();
+    this.#goOnDeleting();
   }
 
   /**
@@ -368,6 +379,17 @@ export class Auditd implements AsyncDisposable {
       await this.#turning;
       this.#turning = null;
     }
+  }
+
+  /** The vault says that no legal hold stands. What can't be deleted today is asked for again tomorrow. */
+  async #deleteShards(beforeMs: number): Promise<string[]> {
+    const begun = await this.#deletion.begin(beforeMs).catch((error: unknown) => {
+      this.#log.error({ err: error }, "shards past their retention could not be deleted");
+      return [];
+    });
+    if (begun.length > 0) this.#log.info({ origins: begun }, "shards past their retention are deleted");
+    this.#goOnDeleting();
+    return begun;
   }
 
   /** Null where they can't be made: there is time, and what is written goes on. The next look tries again. */

@@ -95,9 +95,9 @@ export class OpenShard implements AsyncDisposable {
       await auditLog.record({ type: "audit.wal.cut", object: { kind: "log", id: AUDITD }, detail: found.cut });
     }
     await started;
-    // What an earlier life was about to do when it was killed was done or not; what it did stands in the file itself.
+    // What an earlier life was about to do when it was killed was done or not; what it did stands in the file itself. A deletion goes on.
     for (const [op, { type, prod }] of auditLog.ledger.open)
-      if (prod === AUDITD)
+      if (prod === AUDITD && type !== "audit.shard.delete")
         void auditLog.record({
           ...{ type, op, object: { kind: "log", id: AUDITD } },
           ...{ phase: "failed", outcome: { code: "interrupted" } },

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { LogStatus } from "@resontech/contracts/audit-control";
-import { Boot, Sha256Hex } from "@resontech/contracts/audit-event";
+import { Boot, Instant, Sha256Hex } from "@resontech/contracts/audit-event";
 import { NodeEvents, type NodeEventsReply } from "@resontech/contracts/node-audit";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -81,6 +81,7 @@ const QuerySchema = Type.Union([
     },
     closed,
   ),
+  Type.Object({ id: SafeCount, verb: Type.Literal("delete-shards"), before: Instant }, closed),
 ]);
 const isHello = Compile(HelloSchema);
 const isQuery = Compile(QuerySchema);
@@ -93,6 +94,8 @@ export type SessionHost = {
   /** The oldest segment that the vault does not have. */
   spooled: () => Promise<Spooled | null>;
   eraseSpooled: (origin: string, segment: string) => Promise<void>;
+  /** Origins of those that are as good as gone. */
+  deleteShards: (beforeMs: number) => Promise<string[]>;
   /** Size of a checkpoint that covers the entry; null when it stands in neither shard. */
   cover: (index: number, leafHash: string | undefined) => Promise<number | null>;
   /** Signature lines of witnesses for the checkpoint of this size of this shard. */
@@ -276,6 +279,12 @@ export class ProducerSession {
           () => this.#reply({ id: query.id }),
           (error: unknown) => (error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error)),
         );
+        return;
+      case "delete-shards":
+        if (this.#prod !== VAULT) throw new Error(`${VAULT} alone knows of legal holds`);
+        this.#host
+          .deleteShards(Date.parse(query.before))
+          .then((origins) => this.#send(FRAME.reply, { id: query.id, origins }), onFatal);
     }
   }
 

@@ -9,7 +9,7 @@ import type { OpenShard } from "./open-shard.ts";
 import { exists } from "./shard-files.ts";
 import { Sidecar } from "./sidecar.ts";
 
-const SLUG = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
+export const SLUG = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
 
 export class Spools {
   readonly #auditDir: string;
@@ -43,6 +43,12 @@ export class Spools {
     await (await this.#pastSidecar(slug))?.erase(segment);
   }
 
+  /** The shard is about to be deleted. */
+  async forget(slug: string): Promise<void> {
+    await this.#past.get(slug)?.close();
+    this.#past.delete(slug);
+  }
+
   /** What a shard held beyond its last checkpoint was lost with the rest when another one followed a restore. */
   async #pastSidecar(slug: string): Promise<Sidecar | null> {
     const known = this.#past.get(slug);
@@ -62,7 +68,7 @@ export class Spools {
 }
 
 /** `2026` before `2026-2` before `2027`. */
-function inOrder(a: string, b: string): number {
+export function inOrder(a: string, b: string): number {
   const [yearA = 0, countA = 0] = a.split("-").map(Number);
   const [yearB = 0, countB = 0] = b.split("-").map(Number);
   return yearA - yearB || countA - countB;

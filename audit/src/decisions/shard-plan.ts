@@ -40,6 +40,14 @@ export function dueStep({ slug, isNextPrepared, nowMs, isClockTrusted }: ShardSt
   return nowMs >= newYearMs && isClockTrusted ? "turn" : null;
 }
 
+/** However short a retention is asked for. */
+const MIN_KEPT_MS = 365 * 86_400_000;
+
+/** Whether a shard's last entry is older than what is kept. A time that can't be read is not. */
+export function isPastRetention(lastAt: string, beforeMs: number, nowMs: number): boolean {
+  return Date.parse(lastAt) < Math.min(beforeMs, nowMs - MIN_KEPT_MS);
+}
+
 /** The most that somebody outside the log's folder has seen of it. */
 export type Seen = { size: number; root: string | null; by: string };
 

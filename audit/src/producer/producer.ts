@@ -82,6 +82,11 @@ export interface AuditConnection extends AsyncDisposable {
   spooled(): Promise<Spooled | null>;
   /** The vault has it for good; auditd keeps nothing of it when this resolves. */
   sealed(origin: string, segment: string): Promise<void>;
+  /**
+   * No legal hold stands: auditd may delete shards whose last entry is older; of the producer `vault` alone.
+   * @returns origins of those that are as good as gone
+   */
+  deleteShards(before: string): Promise<string[]>;
   readonly connected: boolean;
   /** The log's disk is nearly full: take no new work. */
   readonly draining: boolean;
@@ -219,6 +224,11 @@ abstract class Connection implements AuditConnection {
 
   async sealed(origin: string, segment: string): Promise<void> {
     await answerWithin(SPOOL_TIMEOUT_MS, this.link.query({ verb: "sealed", origin, segment }));
+  }
+
+  async deleteShards(before: string): Promise<string[]> {
+    const answer = await answerWithin(SPOOL_TIMEOUT_MS, this.link.query({ verb: "delete-shards", before }));
+    return (answer as { origins: string[] }).origins;
   }
 
   get connected(): boolean {

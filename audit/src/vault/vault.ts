@@ -17,6 +17,7 @@ import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
 import { confirmHolds, refuse, setOrLiftHold } from "./privacy/holds.ts";
 import { Intake, SpoolBlocked } from "./privacy/intake.ts";
+import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
 import { recordSpool } from "./record/spool-record.ts";
@@ -204,6 +205,7 @@ export class Vault implements AsyncDisposable {
     // What is over by one look at the clock alone is not over.
     const nowMs = Math.min(Date.now(), Date.parse(clock.heartbeatAt));
     await this.#retention.enforce(nowMs);
+    await askForOldShards(this.#parts, nowMs);
     this.#awaitsClock = false;
     this.#lookedOn = "";
     this.#retainedOn = dayOf(nowMs);

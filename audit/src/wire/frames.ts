@@ -53,7 +53,9 @@ export type Query =
   /** The oldest segment of what opens commitments; of `vault` alone, as the next one. */
   | { verb: "disclosures" }
   /** The vault has sealed this segment durably. */
-  | { verb: "sealed"; origin: string; segment: string };
+  | { verb: "sealed"; origin: string; segment: string }
+  /** No legal hold stands: shards whose last entry is older may be deleted; of `vault` alone. */
+  | { verb: "delete-shards"; before: string };
 /** Lines `{index, field, subject, month, commitment, salt, value}`, in order of the leaves, whose last one is `lastIndex`. */
 export type Spooled = { origin: string; segment: string; text: string; lastIndex: number };
 /** How many of the lines were new and of a witness of the policy. */

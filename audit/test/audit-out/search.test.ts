@@ -363,3 +363,20 @@ t.test("the leading column's own index gives the order: no search sorts or scans
   t.match(bounded, /USING INDEX events_on_behalf_of/);
   t.notMatch(bounded, /SCAN/);
 });
+
+t.test("a shard that was deleted is followed no more, and nothing of it is found", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300, "usr-old"));
+  const deleted = log.logDir;
+  await log.open("2027");
+  await log.append(keyLists(10, "usr-new"));
+  const search = await Search.on(t, log);
+  t.equal((await search.get("/events", { sub: "usr-old" })).events.length > 0, true);
+  renameSync(deleted, `${deleted}.deleted.${crypto.randomUUID()}`);
+  await until(() => search.follower.shards.length === 1);
+  await log.append(keyLists(1, "usr-new"));
+  await until(() => search.index.slugs.length === 1 && search.indexer.behind === 0);
+  t.same((await search.get("/events", { sub: "usr-old" })).events, []);
+  t.equal((await search.get("/events", { sub: "usr-new" })).events.length, 11);
+  t.equal(search.follower.fault, null);
+});

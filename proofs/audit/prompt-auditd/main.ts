@@ -50,6 +50,8 @@ function replyTo(query: Query): object {
       return { accepted: 0 };
     case "sealed":
       return {};
+    case "delete-shards":
+      return { origins: [] };
     case "relay": {
       const { pseq } = JSON.parse(query.events.at(-1)?.event ?? '{"pseq":0}') as { pseq: number };
       return { settledPseq: pseq, refused: null } satisfies NodeEventsReply;

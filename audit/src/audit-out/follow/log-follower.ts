@@ -176,7 +176,11 @@ export class LogFollower implements AsyncDisposable {
   async #findShards(current: string, keys: readonly NoteKey[]): Promise<void> {
     const { auditDir, stateDir } = this.#options;
     const names = (await readdir(auditDir)).filter((name) => isSlug(name) && compareSlugs(name, current) <= 0);
-    for (const slug of names.sort(compareSlugs)) {
+    names.sort(compareSlugs);
+    // Past their retention, oldest first; the log's own entries say so.
+    while (this.#shards.length > 1 && names.length > 0 && compareSlugs(this.#shards[0]!.slug, names[0]!) < 0)
+      this.#shards.shift();
+    for (const slug of names) {
       const last = this.#shards.at(-1);
       if (last !== undefined && compareSlugs(slug, last.slug) <= 0) continue;
       const origin = keys.map(({ name }) => name).find((name) => name.endsWith(`/${slug}`));

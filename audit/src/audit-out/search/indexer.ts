@@ -72,15 +72,19 @@ export class Indexer implements AsyncDisposable {
     }
   }
 
-  /** Of a shard that others follow: a restore cut it short, or it was damaged and can be read again. */
+  /** A shard was deleted; or one that others follow was cut short by a restore, or was damaged and can be read again. */
   #hasDroppedWhatChanged(): boolean {
     const at = this.#index.position;
-    const changed = this.#follower.shards.find(({ slug, tree, isSettled }) => {
+    const { shards } = this.#follower;
+    const changed = shards.find(({ slug, tree, isSettled }) => {
       const missing = tree.size - this.#index.sizeOf(slug);
       return isSettled && (missing < 0 || (missing > 0 && at !== null && compareSlugs(slug, at.slug) < 0));
     });
-    if (changed !== undefined) this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
-    return changed !== undefined;
+    const [oldest] = shards;
+    const isPast = oldest !== undefined && this.#index.slugs.some((slug) => compareSlugs(slug, oldest.slug) < 0);
+    if (isPast) this.#rebuild("a shard is past its retention");
+    else if (changed !== undefined) this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
+    return isPast || changed !== undefined;
   }
 
   async #watchMark(): Promise<void> {

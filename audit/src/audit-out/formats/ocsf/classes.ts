@@ -11,7 +11,7 @@ export const OCSF_CLASSES = {
   },
   eventLog: {
     ...{ uid: 1008, name: "Event Log Activity" },
-    activities: { Export: 3, Rotate: 5, Start: 6, Stop: 7, ...OTHER },
+    activities: { Delete: 2, Export: 3, Rotate: 5, Start: 6, Stop: 7, ...OTHER },
   },
   configState: { uid: 5019, name: "Device Config State Change", activities: { Log: 1, ...OTHER } },
   application: {

@@ -107,6 +107,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "audit.shard.open": as("eventLog", "Start"),
   "audit.shard.next": as("eventLog", "Other"),
   "audit.shard.close": as("eventLog", "Rotate"),
+  "audit.shard.delete": as("eventLog", "Delete"),
   "audit.op.carried": as("eventLog", "Other"),
   "audit.witness.lag": as("eventLog", "Other"),
   "audit.policy": as("eventLog", "Other"),
