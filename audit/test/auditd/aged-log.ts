@@ -20,7 +20,14 @@ export async function agedAuditd(t: Test): Promise<AuditdFixture> {
   }));
   const clockSyncedFile = join(root, "clock-synced");
   writeFileSync(clockSyncedFile, "");
-  const auditd = new AuditdFixture(root, { inception: BEGUN, checkpointMs: 20, learnMs: 0, producers, clockSyncedFile });
+  const auditd = new AuditdFixture(root, {
+    inception: BEGUN,
+    checkpointMs: 20,
+    learnMs: 0,
+    heartbeatMs: 200,
+    producers,
+    clockSyncedFile,
+  });
   t.teardown(() => auditd.stop("SIGKILL"));
   for (const day of [BEGUN, ...TURNS]) {
     auditd.clockMs = Date.parse(`${day}T10:00:00Z`);

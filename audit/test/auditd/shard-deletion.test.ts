@@ -85,7 +85,7 @@ t.test("a legal hold keeps every shard until it is lifted", async (t) => {
   const auditd = await agedAuditd(t);
   rmSync(auditd.config.clockSyncedFile!);
   await auditd.start();
-  const vault = new VaultFixture(auditd.root, { retention: { leavesYears: 7, disclosuresMonths: 240, anonymousMonths: 240 } });
+  const vault = new VaultFixture(auditd.root, { retention: { leavesYears: 1, disclosuresMonths: 240, anonymousMonths: 240 } });
   t.teardown(() => vault.stop("SIGKILL"));
   await vault.start();
   await until(async () => (await vault.status()).connected);
