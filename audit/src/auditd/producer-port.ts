@@ -16,6 +16,8 @@ type ProducerConfig = AuditdConfig["producers"][number];
 /** The one that is served, one that follows it, probes; more is nobody of ours. */
 const MAX_CONNECTIONS = 8;
 const LAST_WORDS_MS = 1_000;
+/** Whoever says nothing keeps a place from those who would. */
+const HELLO_WITHIN_MS = 5_000;
 
 /** Whether a process answers on a socket: then it is not ours to replace. */
 export async function isAnswered(path: string): Promise<boolean> {
@@ -107,7 +109,11 @@ export class ProducerPort {
 
   #accept(socket: Socket): void {
     const reader = new FrameReader(MAX_PRODUCER_FRAME_BYTES);
-    const session = new ProducerSession(this.#config.name, socket, this.#host, () => this.#claim(session));
+    const silence = setTimeout(() => socket.destroy(), HELLO_WITHIN_MS);
+    const session = new ProducerSession(this.#config.name, socket, this.#host, () => {
+      clearTimeout(silence);
+      this.#claim(session);
+    });
     this.#sessions.add(session);
     socket.on("data", (chunk: Buffer) => {
       try {
@@ -119,6 +125,7 @@ export class ProducerPort {
     });
     socket.on("error", (error) => this.#log.info({ err: error }, "connection failed"));
     socket.on("close", () => {
+      clearTimeout(silence);
       this.#sessions.delete(session);
       this.#ended(session);
     });

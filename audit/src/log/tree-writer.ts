@@ -15,7 +15,7 @@ import { TILE_WIDTH, type TileName, tilePath } from "./tile-layout.ts";
 
 type PlannedFile = { name: TileName; content: Buffer };
 /** At most so many files are synced side by side: fewer than auditd has threads, so that the write-ahead log's own syncs find a free one. */
-const PARALLEL_WRITES = 16;
+export const PARALLEL_WRITES = 16;
 /** Bundles that are read back side by side. */
 const PARALLEL_READS = 8;
 
