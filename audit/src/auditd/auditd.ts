@@ -6,7 +6,6 @@
  *
  * While it is rolled back nothing is signed and nothing taken: a second tree would grow under one origin.
  */
-import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -19,11 +18,9 @@ import { CLOCK_STEP_MS, mayActOnClock } from "../decisions/clock-trust.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import type { Beginning } from "../decisions/restate.ts";
 import { dueStep, rolledBackFrom, type Seen, slugAfter, slugOf } from "../decisions/shard-plan.ts";
-import { logLinesViolation } from "../decisions/policy-change.ts";
-import { removeLeftovers, replaceFile, syncFolder } from "../log/durable-file.ts";
+import { removeLeftovers, syncFolder } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
 import { verifierKey } from "../log/note-key.ts";
-import { type Policy, PolicyError } from "../log/policy.ts";
 import { setCurrentSlug } from "../log/shards.ts";
 import type { CosignReply, Witnessed } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
@@ -37,9 +34,10 @@ import { isAnswered, ProducerPort } from "./producer-port.ts";
 import { OUTWARD, type ProducerSession } from "./producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { setPolicy } from "./set-policy.ts";
 import { ShardDeletion } from "./shard-deletion.ts";
 import { Spools } from "./spools.ts";
-import { parseTrustPolicy, TrustPolicy } from "./trust-policy.ts";
+import { TrustPolicy } from "./trust-policy.ts";
 import { Witnessing } from "./witnessing.ts";
 
 const DISK_CHECK_MS = 5_000;
@@ -480,37 +478,9 @@ export class Auditd implements AsyncDisposable {
     }
   }
 
-  /** Asked for on record, written, then its outcome: witnesses are believed by the file alone. */
   async #setPolicy(bytes: Buffer, approvers: [string, string]): Promise<void> {
-    const shard = this.#shard;
-    if (shard === null) throw new ControlRefused("log_closed", "the log takes nothing now");
-    const { policyFile, originPrefix } = this.#config;
-    const { logs } = await this.#trust.current();
-    let policy: Policy;
-    try {
-      policy = parseTrustPolicy(bytes);
-    } catch (error) {
-      if (error instanceof PolicyError) throw new ControlRefused(error.code, error.message);
-      throw error;
-    }
-    const violation = logLinesViolation(logs, policy.logs, originPrefix);
-    if (violation !== null || policy.logs.length !== logs.length)
-      throw new ControlRefused("policy_of_other_log", violation ?? "a log line was added: keys of shards are auditd's to list");
-    const about = {
-      ...({ type: "audit.policy", op: crypto.randomUUID(), object: { kind: "log", id: AUDITD } } as const),
-      detail: { policy_sha256: hash("sha256", bytes), witnesses: policy.witnesses.length, approvers },
-    };
-    const { index } = await shard.auditLog.record({ ...about, phase: "requested" });
-    // Never refused for want of a witness: two people change the policy when its witness is no more.
-    const { needsWitness, witnessed } = await shard.witnessed(index);
-    const outcome = { code: "ok", ...(needsWitness && !witnessed ? { unwitnessed: true as const } : {}) };
-    try {
-      await this.#guard.withRoom(() => replaceFile(policyFile, bytes, 0o444));
-    } catch (error) {
-      await shard.auditLog.record({ ...about, phase: "failed", outcome: { code: "policy_not_written" } });
-      throw error;
-    }
-    await shard.auditLog.record({ ...about, phase: "completed", outcome });
+    if (this.#shard === null) throw new ControlRefused("log_closed", "the log takes nothing now");
+    await setPolicy(this.#shard, await this.#around(this.#shard.files), bytes, approvers);
   }
 
   /** What the write-ahead log holds beyond the last checkpoint was never signed, and is lost with the rest. */
