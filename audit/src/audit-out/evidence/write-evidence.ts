@@ -27,7 +27,7 @@ export async function writeEvidence(
     () => true,
     () => false,
   );
-  if (isThere) throw new ConfigError(`${outFolder} is there already`);
+  if (isThere) throw new ConfigError(`${outFolder} is there already: name a folder that is not there yet`);
   // A memory of its own: that of audit-out is not to be disturbed.
   const stateDir = await mkdtemp(join(tmpdir(), "audit-evidence-"));
   try {
