@@ -4,9 +4,13 @@ export function statusOf(error: unknown): number {
 }
 
 /**
- * Podman reads the process of a running container when it is asked about it, and fails the whole answer when that process ends between two of
- * its steps: `read /proc/2760/cgroup: no such process`. The next answer knows the end.
+ * Podman reads what other containers and networks change meanwhile, and fails the whole answer when something goes between two of its steps: the
+ * process of a container that it is asked about (`read /proc/2760/cgroup: no such process`), or one of all the host's interfaces while it
+ * looks for subnets in use (`route ip+net: no such network interface`). The next answer knows.
  */
-export function isEndedMeanwhile(error: unknown): boolean {
-  return statusOf(error) === 500 && /\/proc\/\d+\/[^ ]*: no such (process|file or directory)/.test(String(error));
+export function isGoneMeanwhile(error: unknown): boolean {
+  const message = String(error);
+  const isGone =
+    /\/proc\/\d+\/[^ ]*: no such (process|file or directory)/.test(message) || message.includes("no such network interface");
+  return statusOf(error) === 500 && isGone;
 }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { statusOf } from "./engine-error.ts";
+import { isGoneMeanwhile, statusOf } from "./engine-error.ts";
 
 /** A supervisor that restarts the engine is done in less. */
 const PATIENCE_MS = 60_000;
 const WAIT_MS = 500;
+/** An end is noted within milliseconds; on a busy host, within a second. */
+const TRIES_WHILE_THINGS_GO = 40;
+const THINGS_GO_MS = 50;
 /** Nobody listens, or the listener went away in the middle. */
 const AWAY: readonly unknown[] = ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE"];
 
@@ -18,6 +21,18 @@ export async function whileEngineIsAway<T>(call: () => Promise<T>, signal: Abort
       if (!isAway(error) || performance.now() > until) throw error;
     }
     await sleep(WAIT_MS, undefined, { signal });
+  }
+}
+
+/** Repeats a call that failed because something else went away meanwhile. @throws the call's error */
+export async function whileThingsGo<T>(call: () => Promise<T>): Promise<T> {
+  for (let triesLeft = TRIES_WHILE_THINGS_GO; ; triesLeft -= 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (triesLeft === 0 || !isGoneMeanwhile(error)) throw error;
+    }
+    await sleep(THINGS_GO_MS);
   }
 }
 

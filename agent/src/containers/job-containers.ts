@@ -1,14 +1,10 @@
 /** Containers of members, by the Docker Engine API; every call is safe to repeat. */
 import { readdirSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import type { ContainerCreateOptions, ContainerInspectInfo } from "dockerode";
 import { LABELS } from "./container-options.ts";
-import { isEndedMeanwhile, statusOf } from "./engine-error.ts";
-
-/** The engine's monitor notes an end within milliseconds; on a busy host, within a second. */
-const AT_ITS_END_MS = 50;
-const TRIES_AT_ITS_END = 40;
+import { statusOf } from "./engine-error.ts";
+import { whileThingsGo } from "./engine-retry.ts";
 
 export type ContainerState = {
   id: string;
@@ -105,14 +101,7 @@ export class JobContainers {
   }
 
   async #ask(name: string): Promise<ContainerInspectInfo | null> {
-    for (let triesLeft = TRIES_AT_ITS_END; ; triesLeft -= 1) {
-      try {
-        return await orNull(this.#engine.getContainer(name).inspect());
-      } catch (error) {
-        if (triesLeft === 0 || !isEndedMeanwhile(error)) throw error;
-      }
-      await sleep(AT_ITS_END_MS);
-    }
+    return whileThingsGo(() => orNull(this.#engine.getContainer(name).inspect()));
   }
 
   /** To PID 1; nothing happens when it has ended. */

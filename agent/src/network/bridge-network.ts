@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import type Docker from "dockerode";
 import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";
+import { whileThingsGo } from "../containers/engine-retry.ts";
 import { chooseSubnet, gatewayAddress, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
 import { Turns } from "../turns.ts";
 import type { BridgeIdentity } from "./bridge-identity.ts";
@@ -165,14 +166,15 @@ export class BridgeNetwork implements JobNetwork {
     const seed = createHash("sha256").update(name).digest().readUInt16BE();
     const subnet = chooseSubnet(seed, taken);
     if (subnet === null) throw new Error("no subnet is free for another job network");
-    await this.#engine.createNetwork({
+    const wanted = {
       Name: name,
       Driver: "bridge",
       Internal: true,
       IPAM: { Driver: "default", Config: [{ Subnet: subnet }] },
       Options: { "com.docker.network.bridge.name": this.#firewall.bridge(attempt) },
       Labels: { [LABELS.instance]: this.#instance, [LABELS.attempt]: attempt },
-    });
+    };
+    await whileThingsGo(() => this.#engine.createNetwork(wanted));
   }
 
   #name(attempt: string): string {
