@@ -605,6 +605,13 @@ export const EVENT_CATALOGUE = {
         /** The most that the witness, an exporter or a producer had seen of the previous one; above `prev_size` entries were lost. */
         seen_size: Count,
         seen_root: Type.Union([Sha256Hex, Type.Null()]),
+        /** Shards that had followed the previous one and are gone as a whole, and the most that was seen of each. */
+        lost: Type.Optional(
+          Type.Array(Type.Object({ origin: Origin, size: Count, root: Type.Union([Sha256Hex, Type.Null()]) }, closed), {
+            minItems: 1,
+            maxItems: 16,
+          }),
+        ),
         /** The coordinator's highest generation so far. */
         generation: Count,
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),

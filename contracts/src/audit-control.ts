@@ -28,8 +28,8 @@ export type LogStatus = {
   batches: number;
   draining: boolean;
   highestGeneration: number;
-  /** The log's folder is older than what somebody has seen of it: nothing is taken until two people open a new shard. */
-  rolledBack: { seenSize: number; by: string } | null;
+  /** The log's folder is older than what somebody has seen of it, of this shard or a later one: nothing is taken until two people open a new shard. */
+  rolledBack: { origin: string; seenSize: number; by: string } | null;
   /** Longest that a turn of its event loop was late within the last minutes, milliseconds. */
   loopLagMs: number;
   /** `trusted`: what can't be undone may be done because of its time. `heartbeatAt`: of the newest heartbeat of this life. */

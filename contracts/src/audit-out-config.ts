@@ -49,14 +49,16 @@ export type SyslogTarget = Static<typeof SyslogTarget>;
 /** Last part of a log's origin: `2026`, `2026-2`. */
 const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
 
+/** Shards that are damaged for good: what can't be read of them is passed over, and `audit.sink` says what. Without it the sink, or the copy, stops before it. */
+const SkipDamaged = Type.Optional(Type.Array(Shard, { maxItems: 100 }));
+
 const Sink = Type.Object(
   {
     /** Names its cursor: another name is another receiver, which gets the log from its first entry. */
     name: SinkName,
     format: Type.Enum([...EXPORT_FORMATS]),
     target: Type.Union([FileTarget, SyslogTarget]),
-    /** Shards that are damaged for good: what can't be read of them is passed over, and `audit.sink` says what. Without it the sink stops before it. */
-    skipDamaged: Type.Optional(Type.Array(Shard, { maxItems: 100 })),
+    skipDamaged: SkipDamaged,
   },
   closed,
 );
@@ -77,6 +79,7 @@ const WormCopy = Type.Object(
     retentionDays: Type.Integer({ minimum: 1, maximum: 36_500, default: 2_557 }),
     /** So often the newest checkpoint is copied. @default 3600000 */
     checkpointMs: Type.Integer({ minimum: 100, maximum: 86_400_000, default: 3_600_000 }),
+    skipDamaged: SkipDamaged,
   },
   closed,
 );

@@ -1,6 +1,5 @@
 /** Puts audit-out together: one follower of the log, and whoever takes from it. */
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { Logger } from "pino";
 import { LogFollower } from "./follow/log-follower.ts";
@@ -13,22 +12,22 @@ import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
 import { TokenFeed } from "./search/token-feed.ts";
 import { removeLeftovers } from "../log/durable-file.ts";
+import { holdAlone } from "../log/only-one.ts";
 import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
 import { Sink } from "./sinks/sink.ts";
-import { SoleInstance } from "./sole-instance.ts";
 import { WitnessClient } from "./witness/witness-client.ts";
 import { openWormCopy } from "./worm/open-worm-copy.ts";
 
 /** auditd waits a little longer than this for what the witnesses say. */
 const LEARN_MS = 3_000;
 
-/** @throws ConfigError; a log that can't be read is none: it is waited for */
+/** @throws ConfigError; AlreadyRunningError: two would write the same cursors and index. A log that can't be read is none: it is waited for */
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { auditDir, policyFile, stateDir, witnessCaFile: caFile } = config;
-  stack.use(new SoleInstance(stateDir));
+  stack.use(await holdAlone(stateDir));
   for (const folder of [stateDir, join(stateDir, "sheets")]) await removeLeftovers(folder);
   const witnesses = stack.use(
     await WitnessClient.open({
@@ -37,7 +36,7 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
       handBack: (origin, size, lines) => reporter.handBack(origin, size, lines),
     }),
   );
-  const learn = async (): Promise<readonly SeenTree[]> => await Promise.race([witnesses.learn(), pause(LEARN_MS, [])]);
+  const learn = (): Promise<readonly SeenTree[]> => witnesses.learn(LEARN_MS);
   const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(stateDir), learn, log));
   const follower = stack.use(new LogFollower(config, log));
   const index = stack.use(

@@ -12,6 +12,8 @@ import { type AuditProducer, AuditRejected, AuditUnavailable, connectProducer, t
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
 const MAX_WAITING = 256;
 const RETRY_MS = 2_000;
+/** As many as auditd hears of. */
+const MAX_SEEN = 64;
 
 export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" | "detail"> & { object: EventDraft<T>["object"] };
 
@@ -67,7 +69,7 @@ export class Reporter implements AsyncDisposable {
         await using producer = await connectProducer({
           socketPath: this.#socketPath,
           boot: randomUUID(),
-          seen: () => [...this.#seen(), ...this.#learned],
+          seen: () => [...this.#learned, ...this.#seen()].slice(0, MAX_SEEN),
           signal,
         });
         this.#producer = producer;

@@ -7,7 +7,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { pino } from "pino";
 import type { FollowerOptions } from "../../src/audit-out/follow/log-follower.ts";
 import { composeEvent } from "../../src/event/compose-event.ts";
-import { leafText } from "../../src/event/leaf.ts";
+import { leafOf } from "../../src/event/leaf.ts";
 import { replaceFile } from "../../src/log/durable-file.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/shards.ts";
@@ -91,8 +91,7 @@ export class WrittenLog {
     this.#pseq += 1;
     this.#timeMs += 1_000;
     const composed = composeEvent(event, { boot: "boot-1", pseq: this.#pseq }, []);
-    const sent = JSON.parse(composed.event) as Record<string, unknown>;
-    return Buffer.from(leafText(sent, "coordinator-gate", new Date(this.#timeMs).toISOString()), "utf8");
+    return leafOf(Buffer.from(composed.event, "utf8"), "coordinator-gate", new Date(this.#timeMs).toISOString());
   }
 }
 

@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import Database from "better-sqlite3";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../src/audit-out/follow/log-follower.ts";
@@ -155,9 +159,13 @@ t.test("a vault that has lost its key of tokens has the index begin anew", async
   await search.finds(query, [first.index]);
 });
 
+/** Names the key of the vault's that made the tokens. */
+const TOKEN_KEY = "k";
+
 /** One entry with a token of two fields of its own each. */
 function withTokens(stateDir: string, entries: number): { index: SearchIndex; tokens: { addr: string; agent: string }[] } {
   const index = new SearchIndex(stateDir, () => {});
+  index.beginTokens(TOKEN_KEY);
   const names = { type: "key.list", prod: "coordinator-gate", phase: "fact", sub: "usr-1", kind: "user", object: "usr-1" };
   const row = () => ({ ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, outcome: null });
   index.add("2026", 0, Array.from({ length: entries }, row));
@@ -186,7 +194,8 @@ t.test("a field that was erased goes, in every byte; another field of the same e
   t.teardown(() => index[Symbol.dispose]());
   const [{ addr, agent }] = tokens as [{ addr: string; agent: string }];
   t.not(holding(folder, addr).length, 0);
-  index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }], { life: "a", act: 1 });
+  index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }]);
+  index.endTokenAct({ life: "a", act: 1 });
   t.same(found(index, addr), []);
   t.same(found(index, agent), [0]);
   t.same(holding(folder, addr), []);
@@ -201,10 +210,8 @@ t.test(
     const reader = new Database(join(folder, "search.sqlite"), { readonly: true });
     reader.exec("BEGIN");
     reader.prepare("SELECT count(*) FROM tokens").get();
-    index.dropTokens(
-      tokens.map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })),
-      { life: "a", act: 1 },
-    );
+    index.dropTokens(tokens.map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })));
+    index.endTokenAct({ life: "a", act: 1 });
     const killed = temporaryFolder(t);
     for (const file of ["search.sqlite", "search.sqlite-wal"]) cpSync(join(folder, file), join(killed, file));
     reader.close();
@@ -221,3 +228,99 @@ t.test(
     t.same(found(next, tokens[7]!.agent), [7]);
   },
 );
+
+/** A vault with one act, which it tells as far as it is let: what it says last can be held back, or cut off. */
+class HaltingVault {
+  readonly socketPath: string;
+  readonly #server: Server;
+  readonly #held = new Set<Socket>();
+  isHolding = true;
+
+  /** @param lines what the act destroyed */
+  constructor(t: Test, lines: () => Iterable<{ index: number; field: string }>) {
+    this.socketPath = join(temporaryFolder(t), "vault.sock");
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on("error", () => {});
+      void this.#answer(socket, lines);
+    }).listen(this.socketPath);
+    t.teardown(() => this.#server.close());
+  }
+
+  hangUp(): void {
+    for (const socket of this.#held) socket.destroy();
+    this.#held.clear();
+  }
+
+  async #answer(socket: Socket, lines: () => Iterable<{ index: number; field: string }>): Promise<void> {
+    const [asked] = (await once(socket, "data")) as [Buffer];
+    const request = JSON.parse(asked.toString("utf8")) as { verb: string; after: number };
+    const end = (end: object): void => void socket.end(`${JSON.stringify({ end })}\n`);
+    if (request.verb === "tokens") return end({ more: false, at: null, key: TOKEN_KEY });
+    if (request.after > 0) return end({ act: null, life: "a" });
+    for (const line of lines())
+      if (!socket.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`)) await once(socket, "drain");
+    if (this.isHolding) this.#held.add(socket);
+    else end({ act: 1, life: "a" });
+  }
+}
+
+function feedFrom(t: Test, vault: HaltingVault, index: SearchIndex): void {
+  const shards = [{ slug: "2026", origin: "box.audit.acme/2026" }];
+  const follower = { shards, entriesFrom: () => 0 } as unknown as LogFollower; // The log itself has no part in it.
+  const feed = new TokenFeed(vault.socketPath, index, follower, silent);
+  t.teardown(async () => {
+    const stopped = feed[Symbol.asyncDispose]();
+    vault.hangUp();
+    await stopped;
+  });
+}
+
+t.test(
+  "what a long act destroyed goes as it is told, and all of it is asked for again where the vault hangs up before its end",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { index, tokens } = withTokens(folder, 2_500);
+    t.teardown(() => index[Symbol.dispose]());
+    const vault = new HaltingVault(t, () => tokens.map((_, at) => ({ index: at, field: "src.addr" })));
+    feedFrom(t, vault, index);
+    await until(() => found(index, tokens[1_999]!.addr).length === 0);
+    t.same(found(index, tokens[2_499]!.addr), [2_499], "its end is not told yet");
+    t.same(index.tokenAct, { life: "", act: 0 }, "nor is it noted");
+    vault.isHolding = false;
+    vault.hangUp();
+    await until(() => index.tokenAct.act === 1);
+    t.same(
+      tokens.flatMap(({ addr }) => found(index, addr)),
+      [],
+    );
+    t.same(found(index, tokens[0]!.agent), [0]);
+    t.same(
+      tokens.slice(0, 20).flatMap(({ addr }) => holding(folder, addr)),
+      [],
+      "in every byte",
+    );
+  },
+);
+
+t.test("however much an act destroyed, no more than a page of it is in memory", async (t) => {
+  const LINES = 200_000;
+  const folder = temporaryFolder(t);
+  const { index, tokens } = withTokens(folder, 1);
+  t.teardown(() => index[Symbol.dispose]());
+  const vault = new HaltingVault(t, function* () {
+    // Of entries that have no token here; that of the last one's shows that all of them were taken.
+    for (let at = 1; at < LINES; at += 1) yield { index: at, field: "src.addr" };
+    yield { index: 0, field: "src.addr" };
+  });
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const heapMiB = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed / 1_048_576;
+  };
+  const before = heapMiB();
+  feedFrom(t, vault, index);
+  await until(() => found(index, tokens[0]!.addr).length === 0, 60_000);
+  const grown = heapMiB() - before;
+  t.ok(grown < 8, `${grown.toFixed(1)} MiB for ${LINES} places`);
+});

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -8,10 +9,11 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { WitnessClient, type WitnessClientOptions } from "../../src/audit-out/witness/witness-client.ts";
 import { parseCheckpoint } from "../../src/log/checkpoint.ts";
+import { verifierKey } from "../../src/log/note-key.ts";
 import { Link } from "../../src/producer/link.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
-import { AuditdFixture, keyList, temporaryFolder } from "../helper.ts";
-import { WitnessFixture } from "../witness/helper.ts";
+import { AuditdFixture, keyList, signedCheckpoint, temporaryFolder } from "../helper.ts";
+import { newSigners, TestLog, WitnessFixture } from "../witness/helper.ts";
 
 const silent = pino({ level: "silent" });
 
@@ -80,7 +82,7 @@ async function witnessedLog(t: Test, urlOf = (url: string) => url) {
 
 t.test("each new checkpoint is cosigned by the witness, and its two keys are the quorum", async (t) => {
   const { auditd, witness, producer, client, link, seenFile, witnessed } = await witnessedLog(t);
-  t.same(await client.learn(), [], "nothing is cosigned yet");
+  t.same(await client.learn(5_000), [], "nothing is cosigned yet");
   client.follow();
   for (let round = 0; round < 3; round++) {
     const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
@@ -90,7 +92,7 @@ t.test("each new checkpoint is cosigned by the witness, and its two keys are the
   }
   t.equal(witnessed()!.signatures.length, 4);
   const origin = `box.audit.acme/${auditd.currentSlug}`;
-  t.match(await client.learn(), [{ origin, size: witness.logs()[0]!.size, by: "witness" }]);
+  t.match(await client.learn(5_000), [{ origin, size: witness.logs()[0]!.size, by: "witness" }]);
   t.same(Object.values(JSON.parse(readFileSync(seenFile, "utf8"))), [{ [origin]: witness.logs()[0]!.size }]);
 });
 
@@ -123,7 +125,8 @@ async function relay(t: Test, answered: (body: string) => string | null) {
       if (conflict !== null) return response.writeHead(409).end(conflict);
       const answer = await fetch(`${target}${request.url}`, request.method === "POST" ? { method: "POST", body } : {});
       return response.writeHead(answer.status).end(await answer.text());
-    })();
+      // Whoever is behind it hung up, as at the end of a test.
+    })().catch(() => response.destroy());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -206,4 +209,104 @@ t.test("answers that are too long, wrong or never come hold up nobody", async (t
   await client[Symbol.asyncDispose]();
   t.ok(performance.now() - startedMs < 2_000, "ends at once");
   t.ok(seen.every((line) => line === "POST /add-checkpoint"));
+});
+
+t.test("witnesses are asked for shards that the folder and the policy don't name any more", async (t) => {
+  const [old, young, other] = [
+    await TestLog.make(t),
+    await TestLog.make(t, "box.audit.acme/2027"),
+    await TestLog.make(t, "box.audit.acme/2027-2"),
+  ];
+  const witness = new WitnessFixture(t);
+  const lines = witness.init();
+  const root = temporaryFolder(t);
+  const policyFile = join(root, "policy");
+  const logLines = (log: TestLog) => readFileSync(log.policyFile, "utf8").replace("quorum none\n", "");
+  writeFileSync(policyFile, `${[old, young, other].map(logLines).join("")}quorum none\n`);
+  witness.run("admit", "--first", policyFile);
+  await witness.serve();
+  for (const log of [old, young, other]) t.equal((await witness.post(await log.request(0, 300))).status, 200);
+  mkdirSync(join(root, "audit", "2026"), { recursive: true });
+  writeFileSync(join(root, "audit", "2026", "checkpoint"), await old.note(200));
+  const keys = lines.match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
+  writeFileSync(
+    policyFile,
+    `${logLines(old)}${keys.map((key, at) => `witness w${at} ${key} ${witness.url}\n`).join("")}quorum none\n`,
+  );
+  await using client = await WitnessClient.open({
+    ...{ auditDir: join(root, "audit"), policyFile, seenFile: join(root, "witnesses.json"), caFile: null, log: silent },
+    handBack: () => Promise.resolve(),
+  });
+  const seen = await client.learn(5_000);
+  t.same(
+    seen.map(({ origin, size }) => `${origin} ${size}`).sort(),
+    [old, young, other].map(({ origin }) => `${origin} 300`),
+  );
+});
+
+/** A policy with these witnesses, and the folder of a log of which nothing is known but one checkpoint. */
+async function askedOf(t: Test, log: TestLog, witnesses: [key: string, url: string][]) {
+  const root = temporaryFolder(t);
+  const policyFile = join(root, "policy");
+  mkdirSync(join(root, "audit", "2026"), { recursive: true });
+  writeFileSync(join(root, "audit", "2026", "checkpoint"), await log.note(200));
+  const lines = witnesses.map(([key, url], at) => `witness w${at} ${key} ${url}\n`).join("");
+  writeFileSync(policyFile, `${readFileSync(log.policyFile, "utf8").replace("quorum none\n", "")}${lines}quorum none\n`);
+  const client = await WitnessClient.open({
+    ...{ auditDir: join(root, "audit"), policyFile, seenFile: join(root, "witnesses.json"), caFile: null, log: silent },
+    handBack: () => Promise.resolve(),
+  });
+  t.teardown(() => client[Symbol.asyncDispose]());
+  return client;
+}
+
+async function served(t: Test, answer: (url: string) => string | null): Promise<string> {
+  const server = createServer((request, response) => {
+    const body = answer(request.url ?? "");
+    if (body !== null) response.end(body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+t.test("a witness that never answers takes no word from another one", async (t) => {
+  const log = await TestLog.make(t);
+  const witness = new WitnessFixture(t);
+  const [key = ""] = witness.init(log).match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
+  await witness.serve();
+  t.equal((await witness.post(await log.request(0, 300))).status, 200);
+  const [, silentKey] = newSigners("silent.example/w").map(verifierKey);
+  const client = await askedOf(t, log, [
+    [key, witness.url],
+    [silentKey!, await served(t, () => null)],
+  ]);
+  const startedMs = performance.now();
+  t.match(await client.learn(1_500), [{ origin: log.origin, size: 300, by: "witness" }]);
+  t.ok(performance.now() - startedMs < 3_000, "in time");
+});
+
+t.test("a witness that claims to have seen every shard there might be says no more than is heard", async (t) => {
+  const log = await TestLog.make(t);
+  const [, signer] = newSigners("lying.example/w");
+  const names = Array.from({ length: 20 }, (_, year) => [
+    2026 + year,
+    ...Array.from({ length: 12 }, (_, n) => `${2026 + year}-${n + 2}`),
+  ]);
+  const origins = names.flat().map((slug) => `box.audit.acme/${slug}`);
+  const byPath = new Map(origins.map((origin) => [`/${createHash("sha256").update(origin).digest("hex")}/checkpoint`, origin]));
+  let asked = 0;
+  const url = await served(t, (path) => {
+    asked += 1;
+    const origin = byPath.get(path);
+    return origin === undefined ? "" : signedCheckpoint({ origin, size: 1, root: Buffer.alloc(32, 1) }, [signer!]);
+  });
+  const seen = await (await askedOf(t, log, [[verifierKey(signer!), url]])).learn(5_000);
+  t.equal(seen.length, 32);
+  t.equal(seen[0]?.origin, log.origin, "what is nearest to what is here counts first");
+  t.ok(asked < 100, `${asked} questions`);
 });

@@ -1,6 +1,6 @@
 /**
- * What one shard of the log holds for a framework: `controls.csv` and `events.csv` for people, `assessment-results.json` (OSCAL) for programs, and
- * `log.tar`, which the verifier proves their entries with; `SHA256SUMS` names the bytes of each. Everything is read proven; it carries pseudonyms alone.
+ * What one shard of the log holds for a framework: `report.pdf`, `controls.csv` and `events.csv` for people, `assessment-results.json` (OSCAL) for programs,
+ * and `log.tar`, which the verifier proves their entries with; `SHA256SUMS` names the bytes of each. Everything is read proven; it carries pseudonyms alone.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -14,7 +14,9 @@ import type { FollowedShard } from "../follow/followed-shard.ts";
 import type { VerifiedTree } from "../follow/verified-tree.ts";
 import type { Framework } from "./control-map.ts";
 import { csvLine } from "./csv.ts";
-import { assessmentResults, type ControlFindings } from "./oscal.ts";
+import { assessmentResults } from "./oscal.ts";
+import type { ControlFindings } from "./pack-scope.ts";
+import { reportOf } from "./report/report.ts";
 
 const BUNDLE = "log.tar";
 
@@ -33,7 +35,7 @@ export async function writeEvidencePack(
   return await makeFolder(folder, 0o750, async (beside) => {
     const { size, root } = tree.checkpoint;
     const sums: string[] = [];
-    const write = async (file: string, content: string): Promise<void> => {
+    const write = async (file: string, content: string | Buffer): Promise<void> => {
       await writeNew(join(beside, file), content, 0o640);
       sums.push(sumLine(createHash("sha256").update(content).digest("hex"), file));
     };
@@ -45,6 +47,9 @@ export async function writeEvidencePack(
     await write("controls.csv", csvLine(["control", "title", "entries", "first index", "last index"]) + lines.join(""));
     const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
     await write("assessment-results.json", `${JSON.stringify(assessmentResults(scope, findings), null, 2)}\n`);
+    // Loaded here: the command that writes packs is also every other command of the appliance's, which need not read a megabyte for it.
+    const { reportPdf } = await import("./report/report-pdf.ts");
+    await write("report.pdf", await reportPdf(reportOf(scope, findings)));
     const bundle = await exportLog({ logDir, file: join(beside, BUNDLE), witnessedFor: size - 1 });
     sums.push(sumLine(bundle.sha256, BUNDLE));
     await writeNew(join(beside, "SHA256SUMS"), sums.join(""), 0o640);

@@ -2,23 +2,10 @@
  * OSCAL assessment results of one framework: for each control what the log holds, as observations that lead to its entries. Every UUID comes from what it
  * stands for, so two packs of one tree are the same, and a pack of a later tree can be laid beside an earlier one.
  */
-import type { Framework } from "./control-map.ts";
+import type { ControlFindings, PackScope } from "./pack-scope.ts";
 import { uuidV5 } from "./uuid-v5.ts";
 
 const OSCAL_VERSION = "1.2.1";
-
-export type ControlFindings = { id: string; title: string; count: number; firstIndex: number | null; lastIndex: number | null };
-export type PackScope = {
-  name: string;
-  framework: Framework;
-  origin: string;
-  size: number;
-  /** Hex. */
-  root: string;
-  /** Of the first and of the last entry, by auditd's clock. */
-  from: string;
-  to: string;
-};
 
 export function assessmentResults(
   { name, framework, origin, size, root, from, to }: PackScope,

@@ -85,9 +85,14 @@ export class LogFollower implements AsyncDisposable {
     return this.#shards.filter((shard) => !shard.isSettled && isDoubtful(shard)).map(({ slug }) => slug);
   }
 
-  /** @throws ShardStuckError when it has a fault and is not the newest: another one waits behind it */
+  /** Whether it can't be read to its end, and another one waits behind it. */
+  isStuck(shard: FollowedShard): boolean {
+    return !this.#isLast(shard) && !shard.isSettled && shard.fault !== null;
+  }
+
+  /** @throws ShardStuckError */
   checkNotStuck(shard: FollowedShard): void {
-    if (!this.#isLast(shard) && !shard.isSettled && shard.fault !== null) throw new ShardStuckError(shard.slug, shard.fault);
+    if (shard.fault !== null && this.isStuck(shard)) throw new ShardStuckError(shard.slug, shard.fault);
   }
 
   /** Reads a checkpoint of one shard that lies beside its newest. @throws CheckpointRefused for what the log's own keys have not signed */
@@ -244,7 +249,8 @@ export class LogFollower implements AsyncDisposable {
   }
 }
 
-function passOver(passed: PassedOver[], stretch: PassedOver): void {
+/** Adds a stretch to those before it: what follows the last one makes that longer. */
+export function passOver(passed: PassedOver[], stretch: PassedOver): void {
   const last = passed.at(-1);
   if (last?.shard === stretch.shard && last.to === stretch.from) last.to = stretch.to;
   else passed.push(stretch);

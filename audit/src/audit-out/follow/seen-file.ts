@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { inOrder, slugOf } from "../../decisions/shard-plan.ts";
 import { parseCheckpoint } from "../../log/checkpoint.ts";
 import { replaceFile } from "../../log/durable-file.ts";
 import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
@@ -33,7 +34,7 @@ export async function keepEvidence(stateDir: string, slug: string, believed: Che
   await replaceFile(join(stateDir, `${slug}.changed`), `${believed.note}\n${found.note}`, 0o600);
 }
 
-/** The newest tree of each shard that any life has believed. */
+/** The newest tree of each shard that any life has believed, the newest shard first. */
 export function seenTrees(stateDir: string): SeenTree[] {
   const trees: SeenTree[] = [];
   for (const name of readdirSync(stateDir).filter((one) => one.endsWith(".seen"))) {
@@ -42,7 +43,7 @@ export function seenTrees(stateDir: string): SeenTree[] {
     const { origin, size, root } = checkpoint;
     trees.push({ origin, size, root: root.toString("hex"), by: "reader" });
   }
-  return trees;
+  return trees.sort((a, b) => inOrder(slugOf(b.origin), slugOf(a.origin)));
 }
 
 function pathOf(stateDir: string, slug: string): string {

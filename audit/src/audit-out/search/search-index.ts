@@ -190,13 +190,19 @@ export class SearchIndex implements Disposable {
     return this.#db.prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts").get() ?? { life: "", act: 0 };
   }
 
-  /** Takes tokens of these very fields out of every byte of the files, and notes whose act it was. */
-  dropTokens(fields: readonly FieldOfEntry[], act: { life: string; act: number }): void {
+  /** Takes tokens of these very fields out; they have left every byte of the files once their act has ended. */
+  dropTokens(fields: readonly FieldOfEntry[]): void {
     const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ? AND field = ?");
     this.#db.transaction(() => {
       for (const { field, ...entry } of fields) remove.run(this.numberOf(entry), this.#wordIds.get(field) ?? -1);
+    })();
+  }
+
+  /** Notes that whatever this act of the vault destroyed was dropped. */
+  endTokenAct({ life, act }: { life: string; act: number }): void {
+    this.#db.transaction(() => {
       this.#db.prepare("DELETE FROM token_acts").run();
-      this.#db.prepare("INSERT INTO token_acts (life, act) VALUES (?, ?)").run(act.life, act.act);
+      this.#db.prepare("INSERT INTO token_acts (life, act) VALUES (?, ?)").run(life, act);
     })();
     // Pages are overwritten when they are freed; what the log of changes still holds goes now.
     this.#db.pragma("wal_checkpoint(TRUNCATE)");

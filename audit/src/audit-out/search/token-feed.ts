@@ -16,6 +16,8 @@ import { SearchError } from "./search-error.ts";
 import type { FieldOfEntry, SearchIndex } from "./search-index.ts";
 
 const LOOK_MS = 1_000;
+/** Of an act, which may have destroyed millions: so much is in memory. */
+const DROPPED_AT_ONCE = 1_000;
 /** The vault may be destroying something. */
 const SILENCE_MS = 60_000;
 /** Somebody waits. */
@@ -111,25 +113,34 @@ export class TokenFeed implements AsyncDisposable {
   }
 
   async #dropDestroyed(): Promise<void> {
-    const slugs = new Map(this.#follower.shards.map(({ slug, origin }) => [origin, slug]));
     for (;;) {
       const known = this.#index.tokenAct;
-      const fields: FieldOfEntry[] = [];
-      let end: ErasedEnd["end"] | null = null;
-      for await (const line of this.#ask({ verb: "erased", after: known.act })) {
-        if ("end" in line) ({ end } = line as ErasedEnd);
-        else {
-          const { origin, index, field } = line as ErasedLine;
-          const slug = slugs.get(origin);
-          if (slug !== undefined) fields.push({ slug, index, field });
-        }
-      }
-      if (end === null) throw new Error("the vault hung up");
+      const { act, life } = await this.#dropNextAct(known.act);
       // Another database of the vault's, an older one put back: its acts are numbered otherwise, so all of them are asked for.
-      if (end.life !== known.life && known.act > 0) this.#index.dropTokens([], { life: end.life, act: 0 });
-      else if (end.act === null) return;
-      else this.#index.dropTokens(fields, { life: end.life, act: end.act });
+      if (life !== known.life && known.act > 0) this.#index.endTokenAct({ life, act: 0 });
+      else if (act === null) return;
+      else this.#index.endTokenAct({ life, act });
     }
+  }
+
+  /** What it is told goes at once: it is destroyed, whichever act it was. An act whose end is not told is asked for again. */
+  async #dropNextAct(after: number): Promise<ErasedEnd["end"]> {
+    const slugs = new Map(this.#follower.shards.map(({ slug, origin }) => [origin, slug]));
+    let fields: FieldOfEntry[] = [];
+    for await (const line of this.#ask({ verb: "erased", after })) {
+      const isEnd = "end" in line;
+      if (!isEnd) {
+        const { origin, index, field } = line as ErasedLine;
+        const slug = slugs.get(origin);
+        if (slug !== undefined) fields.push({ slug, index, field });
+      }
+      if (isEnd || fields.length === DROPPED_AT_ONCE) {
+        this.#index.dropTokens(fields);
+        fields = [];
+      }
+      if (isEnd) return (line as ErasedEnd).end;
+    }
+    throw new Error("the vault hung up");
   }
 
   async *#ask(request: VaultTokensRequest, silenceMs = SILENCE_MS): AsyncGenerator<object> {

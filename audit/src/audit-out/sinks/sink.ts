@@ -3,7 +3,6 @@
  * whatever fails is sent again; nobody waits for a receiver, and no more than one bundle of entries is held for it.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { Logger } from "pino";
 import { parseLeaf } from "../../event/leaf.ts";
 import type { LeafBatch, LogFollower, MayPass } from "../follow/log-follower.ts";
@@ -12,6 +11,7 @@ import type { ExportedEvent } from "../formats/exported-event.ts";
 import type { Reporter } from "../reporter.ts";
 import type { CursorFile } from "./cursor-file.ts";
 import type { OpenReceiver, Receiver } from "./receiver.ts";
+import { SinkReport } from "./sink-report.ts";
 
 const LAST_RETRY_MS = 60_000;
 /** So many entries may be sent again after a failure: then the receiver confirms, however little time has passed. */
@@ -50,7 +50,7 @@ export class Sink implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #mayPass: MayPass;
-  readonly #told = new Set<string>();
+  readonly #says: SinkReport;
   #cursor: Position | null;
   #error: string | null = null;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -59,6 +59,7 @@ export class Sink implements AsyncDisposable {
   private constructor(options: SinkOptions, cursor: Position | null) {
     this.#options = options;
     this.#cursor = cursor;
+    this.#says = new SinkReport(options);
     this.#mayPass = ({ slug }) => options.skipDamaged.includes(slug);
     this.#running = this.#run();
   }
@@ -116,7 +117,7 @@ export class Sink implements AsyncDisposable {
         throw error;
       });
       if (batch === null) break;
-      this.#tellPassed(batch);
+      this.#says.tellPassed(batch.passed, this.#cursor);
       await receiver.send(exportedOf(batch), signal);
       sent = { slug: batch.slug, index: batch.firstIndex + batch.leaves.length };
       unconfirmed += batch.leaves.length;
@@ -142,30 +143,10 @@ export class Sink implements AsyncDisposable {
     if (!this.#isReportedFailing && performance.now() - this.#reportedAt >= REPORT_MS) this.#report("failing");
   }
 
-  /** Once in a life, however often the receiver fails and is tried again. */
-  #tellPassed({ passed }: LeafBatch): void {
-    for (const { shard, from, to } of passed) {
-      if (this.#told.has(`${shard} ${from}`)) continue;
-      this.#told.add(`${shard} ${from}`);
-      this.#options.log.error({ sink: this.#options.name, shard, from, to }, "damaged entries are passed over");
-      this.#say("passed_over", { passed: { shard, from, ...(to === null ? {} : { to }) } });
-    }
-  }
-
   #report(state: "failing" | "recovered"): void {
     this.#isReportedFailing = state === "failing";
     this.#reportedAt = performance.now();
-    this.#say(state);
-  }
-
-  #say(state: string, more: Pick<EventDetail<"audit.sink">, "passed"> = {}): void {
-    const { name, reporter, follower } = this.#options;
-    const shard = follower.shards.at(-1);
-    reporter.report<"audit.sink">({
-      type: "audit.sink",
-      object: { kind: "log", id: "audit-out" },
-      detail: { sink: name, state, cursor: this.#cursor?.index ?? 0, size: shard?.tree.size ?? 0, ...more },
-    });
+    this.#says.say(state, this.#cursor);
   }
 }
 

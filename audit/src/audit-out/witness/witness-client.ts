@@ -7,6 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { inOrder, isSlug, slugAfter, slugOf } from "../../decisions/shard-plan.ts";
 import { parseCheckpoint, type SignedCheckpoint, verifiedTime } from "../../log/checkpoint.ts";
 import { LogReader } from "../../log/log-reader.ts";
 import { parsePolicy, type Witness } from "../../log/policy.ts";
@@ -19,7 +20,10 @@ import { SeenSizes } from "./seen-sizes.ts";
 const POLL_MS = 250;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-const SLUG = /^[0-9]{4}(-[1-9][0-9]{0,3})?$/;
+/** Shards that one after the other are heard of from witnesses alone. */
+const MAX_ROUNDS = 8;
+/** Shards that are told of, those nearest to what is here first: one that is gone is enough to be believed. */
+const MAX_LEARNED = 32;
 const SIZE = /^(0|[1-9][0-9]{0,15})\n$/;
 
 export type WitnessClientOptions = {
@@ -58,16 +62,28 @@ export class WitnessClient implements AsyncDisposable {
   }
 
   /**
-   * The largest trees that the witnesses say they cosigned, by their own signatures: what auditd must hear before it signs. Asked afresh, because
-   * whoever put the log back to an older state may have put back everything else on this host.
+   * The largest tree of each shard that a witness says it cosigned, by its own signature: what auditd must hear before it signs. Asked afresh, because
+   * whoever put the log back to an older state may have put back everything else on this host. What was heard by then counts, whoever is late.
    */
-  async learn(): Promise<SeenTree[]> {
+  async learn(withinMs: number): Promise<SeenTree[]> {
     const witnesses = await this.#witnesses();
-    const heads = await this.#heads();
-    const asked = [...witnesses.keys()].flatMap((url) =>
-      heads.map(({ checkpoint }) => this.#lastCosigned(url, checkpoint.origin, witnesses.get(url)!)),
-    );
-    return (await Promise.all(asked)).filter((tree) => tree !== null);
+    const largest = new Map<string, SeenTree>();
+    const asked = new Set<string>();
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(withinMs)]);
+    const ask = async (origin: string, round: number): Promise<void> => {
+      if (asked.has(origin) || round === MAX_ROUNDS) return;
+      asked.add(origin);
+      const asking = [...witnesses].map(async ([url, its]) => {
+        const tree = await this.#lastCosigned(url, origin, its, signal);
+        if (tree === null) return;
+        if (tree.size >= (largest.get(origin)?.size ?? 0)) largest.set(origin, tree);
+        // Shards that the folder does not hold as well: it may have been put back from before they were begun, and the policy with it.
+        await Promise.all(followersOf(origin).map((next) => ask(next, round + 1)));
+      });
+      await Promise.all(asking);
+    };
+    await Promise.all((await this.#origins()).map((origin) => ask(origin, 0)));
+    return [...largest.values()].slice(0, MAX_LEARNED);
   }
 
   /** From now on every new checkpoint is shown. */
@@ -152,9 +168,9 @@ export class WitnessClient implements AsyncDisposable {
   }
 
   /** Null when it has none, does not answer, or its own signature is not under it. */
-  async #lastCosigned(url: string, origin: string, witnesses: readonly Witness[]): Promise<SeenTree | null> {
+  async #lastCosigned(url: string, origin: string, witnesses: readonly Witness[], signal: AbortSignal): Promise<SeenTree | null> {
     const hash = createHash("sha256").update(origin).digest("hex");
-    const answer = await this.#exchange.send(`${prefixOf(url)}/${hash}/checkpoint`, null, this.#stop.signal).catch(() => null);
+    const answer = await this.#exchange.send(`${prefixOf(url)}/${hash}/checkpoint`, null, signal).catch(() => null);
     const checkpoint = answer?.status === 200 ? parseCheckpoint(answer.body) : null;
     if (checkpoint?.origin !== origin) return null;
     const isCosigned = checkpoint.signatures.some((line) =>
@@ -173,10 +189,19 @@ export class WitnessClient implements AsyncDisposable {
     return byUrl;
   }
 
+  /** Of shards that are here, that the policy lists, or that may follow the newest of them. */
+  async #origins(): Promise<string[]> {
+    const { logs } = parsePolicy(await readFile(this.#options.policyFile));
+    const here = (await this.#heads()).map(({ checkpoint }) => checkpoint.origin);
+    const origins = new Set([...here, ...logs.map(({ name }) => name)].filter((origin) => isSlug(slugOf(origin))));
+    const [newest] = [...origins].sort((a, b) => inOrder(slugOf(b), slugOf(a)));
+    return [...new Set([...origins, ...(newest === undefined ? [] : followersOf(newest))])];
+  }
+
   /** The newest checkpoint of each shard: the last one of a shard that closed wants its cosignature too. */
   async #heads(): Promise<Head[]> {
     const slugs = (await readdir(this.#options.auditDir))
-      .filter((name) => SLUG.test(name))
+      .filter((name) => isSlug(name))
       .sort()
       .reverse();
     const heads = await Promise.all(slugs.map((slug) => readHead(join(this.#options.auditDir, slug))));
@@ -212,6 +237,14 @@ async function readHead(logDir: string): Promise<Head | null> {
   const { text, origin, signatures } = checkpoint;
   const own = signatures.filter(({ name }) => name === origin);
   return { checkpoint, note: formatNote({ text, signatures: own }), logDir };
+}
+
+/** What may follow a shard. */
+function followersOf(origin: string): string[] {
+  const slug = slugOf(origin);
+  const before = origin.slice(0, -slug.length);
+  const next = [slugAfter(slug, "year"), slugAfter(slug, "restore")].filter((one) => isSlug(one));
+  return next.map((one) => before + one);
 }
 
 function prefixOf(url: string): string {

@@ -16,7 +16,7 @@ const Credentials = Type.Object(
 /** @throws ConfigError */
 export async function openWormCopy(
   { stateDir, pollMs, retryMs }: AuditOutConfig,
-  { endpoint, region, bucket, caFile, credentialsFile, retentionDays, checkpointMs }: WormConfig,
+  { endpoint, region, bucket, caFile, credentialsFile, retentionDays, checkpointMs, skipDamaged = [] }: WormConfig,
   parts: Pick<WormCopyOptions, "follower" | "reporter" | "log">,
 ): Promise<WormCopy> {
   const credentials: unknown = parse(credentialsFile, await readSecret(credentialsFile));
@@ -24,7 +24,7 @@ export async function openWormCopy(
     throw new ConfigError(`${credentialsFile}: it is not {"accessKeyId","secretAccessKey"}`);
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile, "utf8") };
   return WormCopy.start({
-    ...{ ...parts, pollMs, retryMs, retentionDays, checkpointMs },
+    ...{ ...parts, pollMs, retryMs, retentionDays, checkpointMs, skipDamaged },
     bucket: new LockedBucket({ endpoint, region, bucket, ...ca, ...credentials }),
     cursor: new CursorFile(stateDir, "worm"),
   });

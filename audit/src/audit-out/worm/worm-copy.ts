@@ -5,12 +5,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { encodeEntries } from "../../log/entry-bundle.ts";
+import { LogDamagedError } from "../../log/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
-import type { LogFollower } from "../follow/log-follower.ts";
+import { type LogFollower, type PassedOver, passOver } from "../follow/log-follower.ts";
 import { compareSlugs, type Position } from "../follow/position.ts";
 import type { Reporter } from "../reporter.ts";
 import type { CursorFile } from "../sinks/cursor-file.ts";
+import { SinkReport } from "../sinks/sink-report.ts";
 import type { LockedBucket } from "./locked-bucket.ts";
 
 const NAME = "worm";
@@ -23,6 +25,8 @@ export type WormCopyOptions = {
   follower: LogFollower;
   reporter: Reporter;
   log: Logger;
+  /** Shards whose damaged part it goes past: what it never gets is told in the log. */
+  skipDamaged: readonly string[];
   retentionDays: number;
   checkpointMs: number;
   pollMs: number;
@@ -31,7 +35,7 @@ export type WormCopyOptions = {
 
 export type WormStatus = {
   state: "running" | "failing";
-  /** Everything before it is in the bucket; it stands at the end of a full bundle, or of a checkpoint. */
+  /** Everything before it is in the bucket, but for what was passed over; it stands at the end of a full bundle, or of a checkpoint. */
   cursor: Position | null;
   lag: number;
   error: string | null;
@@ -41,6 +45,7 @@ export class WormCopy implements AsyncDisposable {
   readonly #options: WormCopyOptions;
   readonly #stop = new AbortController();
   readonly #lastCheckpoint = new Map<string, number>();
+  readonly #says: SinkReport;
   readonly #running: Promise<void>;
   #cursor: Position | null;
   #error: string | null = null;
@@ -50,6 +55,7 @@ export class WormCopy implements AsyncDisposable {
   private constructor(options: WormCopyOptions, cursor: Position | null) {
     this.#options = options;
     this.#cursor = cursor;
+    this.#says = new SinkReport({ ...options, name: NAME });
     this.#running = this.#run();
   }
 
@@ -95,34 +101,73 @@ export class WormCopy implements AsyncDisposable {
   async #copyWhatIsNew(): Promise<void> {
     for (const shard of this.#options.follower.shards) {
       if (this.#cursor !== null && compareSlugs(shard.slug, this.#cursor.slug) < 0) continue;
-      await this.#copyFull(shard);
-      // A shard that another one follows is closed with its last checkpoint, whatever the hour.
-      if (shard.isSettled || performance.now() - this.#checkpointAt >= this.#options.checkpointMs)
-        await this.#copyCheckpoint(shard);
-      // The next shard's place in the cursor would leave the rest of this one behind.
-      this.#options.follower.checkNotStuck(shard);
-      if (!shard.isSettled) return;
+      if (!(await this.#copyShard(shard))) return;
     }
   }
 
-  async #copyFull(shard: FollowedShard): Promise<void> {
-    const { size } = shard.tree;
+  /** @returns whether nothing of it is left, so that the next one's place in the cursor leaves nothing behind */
+  async #copyShard(shard: FollowedShard): Promise<boolean> {
+    const { follower, checkpointMs } = this.#options;
+    const { slug, isSettled } = shard;
+    const { size, note } = shard.tree.checkpoint;
+    const mayPass = this.#mayPass(shard);
+    const isGivenUp = mayPass && follower.isStuck(shard);
+    const passed: PassedOver[] = [];
+    await this.#copyFull(shard, size, passed);
+    // A shard that another one follows is closed with its last checkpoint, whatever the hour.
+    if (isSettled || isGivenUp || performance.now() - this.#checkpointAt >= checkpointMs)
+      await this.#copyCheckpoint(shard, size, note, passed);
+    if (!mayPass) follower.checkNotStuck(shard);
+    // One that was mended meanwhile is copied the next time.
+    const isLost = isGivenUp && follower.isStuck(shard) && shard.tree.size === size;
+    const passedTo = passed.at(-1)?.to ?? 0;
+    if (isLost) passOver(passed, { shard: slug, from: size, to: null });
+    this.#says.tellPassed(passed, this.#cursor);
+    // Else what lies behind the last whole bundle would be tried again at every look.
+    if (passedTo > this.#indexIn(shard)) await this.#advance({ slug, index: passedTo });
+    return isSettled || isLost;
+  }
+
+  async #copyFull(shard: FollowedShard, size: number, passed: PassedOver[]): Promise<void> {
     const from = this.#indexIn(shard);
     for (let bundle = Math.floor(from / TILE_WIDTH); (bundle + 1) * TILE_WIDTH <= size; bundle += 1) {
-      for (const name of completedBy(bundle)) await this.#keep(shard, name);
-      await this.#advance({ slug: shard.slug, index: (bundle + 1) * TILE_WIDTH });
+      const end = (bundle + 1) * TILE_WIDTH;
+      if (await this.#keepAll(shard, completedBy(bundle))) {
+        this.#says.tellPassed(passed, this.#cursor);
+        await this.#advance({ slug: shard.slug, index: end });
+      } else passOver(passed, { shard: shard.slug, from: Math.max(from, bundle * TILE_WIDTH), to: end });
     }
   }
 
-  async #copyCheckpoint(shard: FollowedShard): Promise<void> {
-    const { size, note } = shard.tree.checkpoint;
+  async #copyCheckpoint(shard: FollowedShard, size: number, note: string, passed: PassedOver[]): Promise<void> {
     if (size === 0 || size === this.#lastCheckpoint.get(shard.slug)) return;
-    await this.#copyFull(shard);
-    for (const name of filesOfTree(size)) if (name.width < TILE_WIDTH) await this.#keep(shard, name);
+    const from = this.#indexIn(shard);
+    const isWhole = await this.#keepAll(
+      shard,
+      [...filesOfTree(size)].filter(({ width }) => width < TILE_WIDTH),
+    );
     await this.#put(`${shard.slug}/checkpoints/${size}`, Buffer.from(note, "utf8"));
     this.#lastCheckpoint.set(shard.slug, size);
     this.#checkpointAt = performance.now();
-    await this.#advance({ slug: shard.slug, index: size });
+    const partial = size - (size % TILE_WIDTH);
+    if (!isWhole) passOver(passed, { shard: shard.slug, from: Math.max(from, partial), to: size });
+    else {
+      this.#says.tellPassed(passed, this.#cursor);
+      await this.#advance({ slug: shard.slug, index: size });
+    }
+  }
+
+  /** @returns whether each could be read; what can't be is left out where that may be */
+  async #keepAll(shard: FollowedShard, names: Iterable<TileName>): Promise<boolean> {
+    let isWhole = true;
+    for (const name of names)
+      try {
+        await this.#keep(shard, name);
+      } catch (error) {
+        if (!(error instanceof LogDamagedError && this.#mayPass(shard))) throw error;
+        isWhole = false;
+      }
+    return isWhole;
   }
 
   async #keep({ slug, tree }: FollowedShard, name: TileName): Promise<void> {
@@ -136,6 +181,10 @@ export class WormCopy implements AsyncDisposable {
   #put(key: string, body: Buffer): Promise<void> {
     const { bucket, retentionDays } = this.#options;
     return bucket.keep(key, body, new Date(Date.now() + retentionDays * DAY_MS), this.#stop.signal);
+  }
+
+  #mayPass({ slug }: FollowedShard): boolean {
+    return this.#options.skipDamaged.includes(slug);
   }
 
   #indexIn({ slug }: FollowedShard): number {
@@ -162,9 +211,7 @@ export class WormCopy implements AsyncDisposable {
 
   #report(state: "failing" | "recovered"): void {
     this.#isReportedFailing = state === "failing";
-    const size = this.#options.follower.shards.at(-1)?.tree.size ?? 0;
-    const detail = { sink: NAME, state, cursor: this.#cursor?.index ?? 0, size };
-    this.#options.reporter.report<"audit.sink">({ type: "audit.sink", object: { kind: "log", id: "audit-out" }, detail });
+    this.#says.say(state, this.#cursor);
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
@@ -28,12 +28,17 @@ class Copying {
     this.#follower = follower;
   }
 
-  static async of(t: Test, log: WrittenLog, store: S3Store, checkpointMs = 50): Promise<Copying> {
+  static async of(
+    t: Test,
+    log: WrittenLog,
+    store: S3Store,
+    { checkpointMs = 50, skipDamaged = [] }: { checkpointMs?: number; skipDamaged?: string[] } = {},
+  ): Promise<Copying> {
     const follower = new LogFollower(log.options, silent);
     await follower.start();
     const facts: OwnFact[] = [];
     const copy = await WormCopy.start({
-      ...{ follower, log: silent, retentionDays: 1, checkpointMs, pollMs: 10, retryMs: 20 },
+      ...{ follower, log: silent, retentionDays: 1, checkpointMs, skipDamaged, pollMs: 10, retryMs: 20 },
       bucket: new LockedBucket(store),
       cursor: new CursorFile(log.stateDir, "worm"),
       reporter: { report: (fact: OwnFact) => facts.push(fact) } as unknown as Reporter, // What it would tell auditd.
@@ -66,7 +71,8 @@ t.test("the copy holds every file of the tree, goes on after a stop, and follows
   const first = await Copying.of(t, log, store);
   await untilThere(store, "2026/checkpoints/700");
   await sameAsLog(t, log, store);
-  t.match(first.copy.status, { state: "running", lag: 0, cursor: { slug: "2026", index: 700 } });
+  await until(() => first.copy.status.lag === 0);
+  t.match(first.copy.status, { state: "running", cursor: { slug: "2026", index: 700 } });
   await first.stop();
   await log.append(keyLists(200));
   const second = await Copying.of(t, log, store);
@@ -74,7 +80,7 @@ t.test("the copy holds every file of the tree, goes on after a stop, and follows
   await sameAsLog(t, log, store);
   await second.stop();
   await log.append(keyLists(20));
-  const slow = await Copying.of(t, log, store, 86_400_000);
+  const slow = await Copying.of(t, log, store, { checkpointMs: 86_400_000 });
   await untilThere(store, "2026/checkpoints/920");
   await log.append(keyLists(5));
   const closed = log.size;
@@ -116,6 +122,110 @@ t.test("what the bucket has already must be the log's, or the copy stops and say
   await until(() => copying.copy.status.state === "failing");
   t.match(copying.copy.status, { cursor: null, error: /2026\/tile\/0\/000 has other bytes/ });
   t.match(copying.facts, [{ type: "audit.sink", detail: { sink: "worm", state: "failing" } }]);
+});
+
+/** Writes over a file of the log, as its disk would. */
+function damage(path: string, change: (content: string) => string): void {
+  chmodSync(path, 0o600);
+  writeFileSync(path, change(readFileSync(path, "latin1")), "latin1");
+}
+
+t.test(
+  "the copy stops before a damaged shard and says so, until it is told to pass it over: then the log says what was lost",
+  async (t) => {
+    const store = await startS3Engine(t);
+    const statusOf = async (key: string): Promise<number> => (await call(store, { method: "GET", key })).status;
+    const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+    await log.append(keyLists(300));
+    const before = await Copying.of(t, log, store);
+    await untilThere(store, "2026/checkpoints/300");
+    await before.stop();
+    await log.append(keyLists(700));
+    await using follower = new LogFollower(log.options, silent);
+    await follower.start();
+    const note = readFileSync(join(log.logDir, "checkpoint"));
+    await log.append(keyLists(10));
+    for (const index of [1, 2]) damage(join(log.logDir, tilePath({ level: "entries", index, width: 256 })), () => "");
+    damage(join(log.logDir, "checkpoint"), (content) => content.replace("\n1010\n", "\n1011\n"));
+    await log.open("2027");
+    await log.append(keyLists(300));
+
+    const stopped = await Copying.of(t, log, store);
+    await until(() => stopped.copy.status.state === "failing");
+    t.match(stopped.copy.status, { cursor: { slug: "2026", index: 300 }, error: /entries\/001/ });
+    t.match(stopped.facts, [{ type: "audit.sink", detail: { sink: "worm", state: "failing", cursor: 300 } }]);
+    await stopped.stop();
+
+    const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+    await untilThere(store, "2027/checkpoints/300");
+    await until(() => passing.copy.status.lag === 0);
+    t.match(passing.copy.status, { state: "running", cursor: { slug: "2027", index: 300 } });
+    const passed = (where: object): object => ({
+      type: "audit.sink",
+      detail: { sink: "worm", state: "passed_over", passed: where },
+    });
+    t.match(passing.facts, [
+      passed({ shard: "2026", from: 300, to: 768 }),
+      passed({ shard: "2026", from: 1_000, to: undefined }),
+    ]);
+    t.equal(passing.facts.length, 2, "each is told once");
+    await sameAsLog(t, log, store, "2027");
+    for (const index of [1, 2]) {
+      t.equal(await statusOf(`2026/${tilePath({ level: "entries", index, width: 256 })}`), 404);
+      t.equal(await statusOf(`2026/${tilePath({ level: 0, index, width: 256 })}`), 200, "its hashes are proven, and kept");
+    }
+    t.equal(await statusOf(`2026/${tilePath({ level: "entries", index: 3, width: 232 })}`), 200);
+    t.same(
+      (await call(store, { method: "GET", key: "2026/checkpoints/1000" })).body,
+      note,
+      "it closes with what was believed last",
+    );
+  },
+);
+
+t.test("a shard that was never read and can't be is passed over as a whole", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(5));
+  damage(join(log.logDir, "checkpoint"), () => "no checkpoint\n");
+  await log.open("2027");
+  await log.append(keyLists(5));
+  const stopped = await Copying.of(t, log, store);
+  await until(() => stopped.copy.status.state === "failing");
+  t.match(stopped.copy.status, { cursor: null, error: /nothing behind the shard 2026 is handed out/ });
+  await stopped.stop();
+  const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await untilThere(store, "2027/checkpoints/5");
+  t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 0 } } }]);
+});
+
+t.test("what is passed over of the shard that is written leaves its newest entries to be copied", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(600));
+  await using follower = new LogFollower(log.options, silent);
+  await follower.start();
+  damage(join(log.logDir, tilePath({ level: "entries", index: 1, width: 256 })), () => "");
+  const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await untilThere(store, "2026/checkpoints/600");
+  await log.append(keyLists(200));
+  await untilThere(store, "2026/tile/entries/002");
+  t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 256, to: 512 } } }]);
+  t.equal(passing.facts.length, 1);
+});
+
+t.test("what was passed over at the end of a shard is not tried again while nothing comes behind it", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  await using follower = new LogFollower(log.options, silent);
+  await follower.start();
+  damage(join(log.logDir, tilePath({ level: "entries", index: 1, width: 44 })), () => "");
+  await log.open("2027");
+  const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await until(() => passing.copy.status.cursor?.index === 300);
+  t.match(passing.copy.status, { state: "running", lag: 0, cursor: { slug: "2026" } });
+  t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 256, to: 300 } } }]);
 });
 
 t.test("a store that can't lock, or that is away, gets no copy", async (t) => {
