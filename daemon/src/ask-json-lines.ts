@@ -11,15 +11,11 @@ export async function* askJsonLines(socketPath: string, request: object, silence
   const socket = createConnection(socketPath);
   try {
     socket.setTimeout(silenceMs, () => socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)));
-    const failed = new Promise<never>((_, reject) => socket.once("error", reject));
-    failed.catch(() => {});
+    const lines = createInterface({ input: socket });
+    // The socket's errors are these lines' as well: they end the loop, and are nobody's once it has ended.
+    lines.on("error", () => {});
     socket.end(`${JSON.stringify(request)}\n`);
-    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
-    for (;;) {
-      const next = await Promise.race([lines.next(), failed]);
-      if (next.done === true) return;
-      yield JSON.parse(next.value) as object;
-    }
+    for await (const line of lines) yield JSON.parse(line) as object;
   } finally {
     socket.destroy();
   }

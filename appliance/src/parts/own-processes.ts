@@ -83,7 +83,7 @@ export function vaultPart(context: PartContext): Part {
       makeSocketFolder(layout.run("vault-tokens"), { uid, gid: uidOf(config, "auditOut") });
     },
     isHealthy: async () => await hangsUp(layout.run("vault", "sock")),
-    // It makes its database anew after what it destroyed, and answers nobody meanwhile: started afresh, it would begin anew as well.
+    // It makes its database anew after what it destroyed; a write waits for that, and all behind it: started afresh, it would begin anew as well.
     silenceLimitMs: 3_600_000,
     oomScore: 0,
   });

@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
-import { openDatabase, scrub, spillTo } from "./db/open-database.ts";
+import { holdAlone } from "../log/only-one.ts";
+import { openDatabase, spillTo } from "./db/open-database.ts";
+import { scrubInThread } from "./db/scrub-thread.ts";
 import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
 import { Epochs } from "./epochs/epochs.ts";
 import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";
@@ -18,15 +20,17 @@ export type OpenedVault = {
   outbox: Outbox;
   acts: Acts;
   epochs: Epochs;
-  scrub: () => void;
+  scrub: () => Promise<void>;
   [Symbol.dispose]: () => void;
 };
 
-/** @throws ConfigError, DatabaseTooNew */
+/** @throws ConfigError, DatabaseTooNew; AlreadyRunningError before anything is opened: two would each seal, erase and end keys by themselves */
 export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   using stack = new DisposableStack();
+  stack.use(await holdAlone(config.dataDir));
   spillTo(config.dataDir);
-  const db: Database.Database = stack.adopt(openDatabase(join(config.dataDir, "sealed.sqlite"), SEALED_MIGRATIONS), (one) => {
+  const file = join(config.dataDir, "sealed.sqlite");
+  const db: Database.Database = stack.adopt(openDatabase(file, SEALED_MIGRATIONS), (one) => {
     one.close();
   });
   const store = new CommitmentStore(db);
@@ -42,10 +46,10 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   return {
     ...{ kek: kek!, keys, store, outbox, acts: new Acts(db, outbox) },
     epochs: new Epochs(config, db, keys, kek!),
-    scrub: () => {
-      // What erases comes first: the other file may lack the room.
+    scrub: async () => {
+      // What erases comes first: the other file may lack the room. It is a thousandth of it.
       keys.scrub();
-      scrub(db);
+      await scrubInThread(file);
     },
     [Symbol.dispose]: () => owned.dispose(),
   };

@@ -21,7 +21,7 @@ export type VaultParts = {
   epochs: Epochs;
   turns: Turns;
   /** Takes what was deleted out of both databases' files. */
-  scrub: () => void;
+  scrub: () => Promise<void>;
   log: Logger;
   /** The vault stops. */
   signal: AbortSignal;

@@ -1,7 +1,5 @@
 /** Puts keys back from a copy, while its epoch lives: those that were destroyed on purpose stay destroyed. */
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { ConfigError } from "./config.ts";
-import { isAnswered } from "./control/line-port.ts";
 import { type DestroyingAct, mayRestore } from "./decisions/may-restore.ts";
 import { readEpochKey } from "./epochs/epoch-file.ts";
 import { readBackup, readHead } from "./epochs/key-backup.ts";
@@ -13,12 +11,11 @@ export class EpochOver extends Error {
   readonly code = "epoch_over";
 }
 
-/** @throws EpochOver, BackupFault, UnsealError, ConfigError while the vault runs */
+/** @throws EpochOver, BackupFault, UnsealError, ConfigError, AlreadyRunningError while the vault runs */
 export async function restoreKeys(
   config: VaultConfig,
   file: string,
 ): Promise<{ restored: number; kept: number; destroyed: number }> {
-  if (await isAnswered(config.controlSocket)) throw new ConfigError("the vault runs; stop it first");
   const { epoch } = await readHead(file);
   using parts = await openParts(config);
   const epochKey = await readEpochKey(config.epochsDir, epoch, parts.kek).catch((error: unknown) => {

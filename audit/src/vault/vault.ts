@@ -50,7 +50,7 @@ export class Vault implements AsyncDisposable {
     this.#retention = new Retention(parts, destruction);
   }
 
-  /** @throws ConfigError, DatabaseTooNew */
+  /** @throws ConfigError, DatabaseTooNew, AlreadyRunningError */
   static async start(config: VaultConfig, log: Logger): Promise<Vault> {
     await using stack = new AsyncDisposableStack();
     const opened = stack.use(await openParts(config));

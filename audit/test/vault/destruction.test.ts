@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
@@ -29,11 +30,34 @@ t.test("the memory that retention takes does not grow with what it ends", async 
   t.ok(grown < 90, `${grown.toFixed(0)} MiB more; needles take 150, a database made anew in memory 100`);
   t.match(vault.parts.store.counts, { sealed: 20_000, erased: 150_000 });
   t.same(
-    readdirSync(vault.config.dataDir).filter((name) => !name.startsWith("sealed.sqlite")),
+    readdirSync(vault.config.dataDir).filter((name) => !name.startsWith("sealed.sqlite") && name !== "serving"),
     [],
     "no other file is left",
   );
 });
+
+t.test(
+  "while the database is made anew the vault goes on answering, and what was deleted is in no file afterwards",
+  async (t) => {
+    using vault = await PartsFixture.open(t);
+    await vault.seal({ subject: "usr-1", month: "2020-01" }, 150_000, 300);
+    await vault.seal({ subject: "usr-2", month: "2026-01" }, 50_000, 300);
+    const file = join(vault.config.dataDir, "sealed.sqlite");
+    const before = statSync(file).size;
+    const op = vault.retentionAsked("2020-02");
+    vault.parts.store.markErased(op, { subject: "usr-1", month: "2020-01" }, 150_000);
+    const made = vault.opened.scrub();
+    let looks = 0;
+    const looking = setInterval(() => {
+      looks += vault.parts.store.pageOfSealed(ORIGIN, { index: 0, field: "" }, 1_000_000, 1).length;
+    }, 5);
+    await made;
+    clearInterval(looking);
+    t.ok(looks > 5, `${looks} looks`);
+    t.ok(statSync(file).size < before / 2);
+    t.equal(statSync(`${file}-wal`).size, 0);
+  },
+);
 
 t.test("an erasure looks for the keys and so many values as there is room for, and says for how many", async (t) => {
   using vault = await PartsFixture.open(t);

@@ -1,4 +1,5 @@
 /** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
+import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
@@ -30,7 +31,7 @@ export type StatusFacts = {
   /** Of the S3 front's event loop, milliseconds; null while it does not answer. */
   frontLagMs: number | null;
   /** The audit log is older than what was seen of it. */
-  rolledBack: { seenSize: number; by: string } | null;
+  rolledBack: LogStatus["rolledBack"];
   /** Null while it does not answer. */
   vault: VaultHealth | null;
   disks: readonly DiskFacts[];
@@ -64,11 +65,16 @@ export function findingsOf(facts: StatusFacts): Finding[] {
   return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
 
-function rolledBackFinding({ seenSize, by }: { seenSize: number; by: string }): Finding {
+function rolledBackFinding({ origin, seenSize, by }: NonNullable<LogStatus["rolledBack"]>): Finding {
+  const unsaid: Partial<Record<string, string>> = {
+    keys: `the keys of ${origin} are destroyed, another shard followed it`,
+    opening: `an opening of another shard after ${origin} was broken off`,
+  };
+  const why = unsaid[by] ?? `${by} has seen ${seenSize} entries of ${origin}`;
   return {
     severity: "fault",
     code: "audit_rolled_back",
-    what: `the audit log was put back to an older state (${by} has seen ${seenSize} entries): it takes nothing`,
+    what: `the audit log was put back to an older state (${why}): it takes nothing`,
     todo: "let two people agree, then: appliance audit open-shard --approver A --approver B",
   };
 }

@@ -78,7 +78,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
     ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
     ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
-    ["fault audit_rolled_back", codes({ rolledBack: { seenSize: 90, by: "witness" } })],
+    ["fault audit_rolled_back", codes({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" } })],
     ["fault vault_blocked", codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } })],
     ["fault vault_holds", codes({ vault: { ...well, holdsInDoubt: true } })],
     ["warning vault_clock", codes({ vault: { ...well, awaitsClock: true } })],

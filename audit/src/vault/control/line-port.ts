@@ -1,7 +1,7 @@
 /** A Unix socket: a JSON line asked, one answered, or several. Who may ask is settled by the socket's folder. */
 import { once } from "node:events";
 import { chmod, rm, stat } from "node:fs/promises";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { AuditUnavailable } from "../../producer/producer.ts";
 import { ConfigError } from "../config.ts";
@@ -38,13 +38,12 @@ export class LinePort implements AsyncDisposable {
     });
   }
 
-  /** @throws ConfigError when the folder is open to everybody, or another vault answers there */
+  /** @throws ConfigError when the folder is open to everybody */
   static async listen<T>(options: LinePortOptions<T>): Promise<LinePort> {
     const { path } = options;
     const folder = dirname(path);
     if (((await stat(folder)).mode & OTHERS) !== 0)
       throw new ConfigError(`${folder} is open to everybody: its mode must be 0750`);
-    if (await isAnswered(path)) throw new ConfigError(`another process answers on ${path}`);
     const port = new LinePort((socket) => serve(socket, options));
     await rm(path, { force: true });
     port.#server.listen(path);
@@ -57,17 +56,6 @@ export class LinePort implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
-}
-
-export function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.on("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.on("error", () => resolve(false));
-  });
 }
 
 function serve<T>(socket: Socket, options: LinePortOptions<T>): void {

@@ -2,6 +2,9 @@ import { chmodSync, closeSync, openSync } from "node:fs";
 import Database from "better-sqlite3";
 import { type Migration, migrate } from "./migrate.ts";
 
+/** A write waits while the database is made anew, which takes minutes when there are many GB of it; else nobody else writes. */
+const WRITERS_TIMEOUT_MS = 3_600_000;
+
 /**
  * Opens (or makes, mode 0600) a database of the vault. WAL and `synchronous=FULL`: what was committed is on the disk. `secure_delete`: what was
  * deleted is overwritten. Nothing but {@link scrub} spills to temporary files, which would hold pages that nobody overwrites.
@@ -10,7 +13,7 @@ import { type Migration, migrate } from "./migrate.ts";
 export function openDatabase(file: string, migrations: readonly Migration[]): Database.Database {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
-  const db = new Database(file);
+  const db = new Database(file, { timeout: WRITERS_TIMEOUT_MS });
   try {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
@@ -32,7 +35,7 @@ export function openDatabase(file: string, migrations: readonly Migration[]): Da
  * Takes what was deleted out of the file and its write-ahead log: the log is written back and emptied, the file made anew without free pages, and the
  * log of that emptied, too. It is made anew by way of a file without a name in {@link spillTo}'s folder, which holds only what lives: memory does not
  * grow with the database. Twice the file's size must be free on the disk.
- * @throws Error when a reader keeps the log from being emptied: the vault has none
+ * @throws Error when a reader keeps the log from being emptied for longer than the connection waits
  */
 export function scrub(db: Database.Database): void {
   truncateLog(db);

@@ -108,7 +108,7 @@ export class Destruction {
 
   async #state(op: string, { draft }: Destroying): Promise<void> {
     const { acts, record, scrub } = this.#parts;
-    scrub();
+    await scrub();
     const { unwitnessed, ...detail } = acts.get(op).result ?? {};
     const outcome = { code: "ok", ...(unwitnessed === true ? { unwitnessed: true as const } : {}) };
     acts.advance(op, "completed", { say: outcomeOf(draft, "completed", outcome, detail) });
@@ -125,7 +125,7 @@ export class Destruction {
       const found = await filesWith(needles, folders);
       if (found.length > 0) {
         log.error({ op, files: found }, "what was erased still stands in files of the vault");
-        scrub();
+        await scrub();
         throw new VaultRefused("erasure_unconfirmed", "what was erased still stands in files of the vault; its log names them");
       }
     }
