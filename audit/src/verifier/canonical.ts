@@ -8,7 +8,8 @@
 // oxlint-disable-next-line no-control-regex -- RFC 8785 §3.2.2.2: these are the characters that must be escaped
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*"/y;
 const INTEGER = /0|-?[1-9][0-9]{0,15}/y;
-const MAX_DEPTH = 6;
+/** Objects and arrays that may nest. */
+export const MAX_DEPTH = 6;
 
 /** The value of a canonical text; else what is wrong with it. The text must be well-formed Unicode. */
 export function readCanonical(text: string): { value: unknown } | { fault: string } {

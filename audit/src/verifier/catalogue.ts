@@ -11,6 +11,8 @@ const rules = new Map<string, TypeRule>();
 for (const [type, rule] of Object.entries(types)) rules.set(type, { ...rule, detail: checkOf(rule.detail) });
 
 export const SCHEMA_SHA256 = schemaSha256;
+export const ENVELOPE = envelope;
+export const TYPES = types;
 /** Members that every type shares: closed, but for `type`, `phase` and `detail`. */
 export const checkEnvelope: Check = objectCheck(envelope, ["type", "phase", "detail"]);
 

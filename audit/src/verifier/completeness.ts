@@ -1,6 +1,6 @@
 /** COMPLETENESS: nothing is missing that the log itself speaks of. */
 import { CoordinatorClock } from "./coordinator-clock.ts";
-import { type Detail, integerIn, originIn } from "./detail.ts";
+import { type Detail, integerIn, objectsIn, originIn } from "./detail.ts";
 import { Horizon } from "./horizon.ts";
 import { instantMs } from "./instant.ts";
 import { IssuedUrls } from "./issued-urls.ts";
@@ -11,11 +11,12 @@ import { Operations } from "./operations.ts";
 import { Placements } from "./placements.ts";
 import type { Platform } from "./platform.ts";
 import { Sequences } from "./sequences.ts";
+import { MAX_LOST } from "./shards-before.ts";
 import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
 import { fail, pass, type Verdict } from "./verdicts.ts";
 
-/** What was lost when the shard before was put back to an older state. */
-export type Recovered = { origin: string; from: number; to: number };
+/** What was lost when the shard before was put back to an older state. `shards` had followed it, and are gone with as many entries as anybody had seen. */
+export type Recovered = { origin: string; from: number; to: number; shards?: { origin: string; size: number }[] };
 
 export type Findings = {
   stretches: readonly Stretch[];
@@ -29,7 +30,7 @@ export class Completeness {
   readonly timeline = new Timeline();
   readonly #sequences: Sequences;
   readonly #operations = new Operations();
-  readonly #urls = new IssuedUrls();
+  readonly #urls: IssuedUrls;
   readonly #horizon = new Horizon();
   readonly #clock = new CoordinatorClock();
   readonly #uploads = new MultipartUploads(this.#horizon);
@@ -45,6 +46,7 @@ export class Completeness {
 
   constructor({ sha256 }: Pick<Platform, "sha256">) {
     this.#sequences = new Sequences(sha256);
+    this.#urls = new IssuedUrls({ sha256 });
     this.#placements = new Placements(this.#horizon, this.#clock, { sha256 });
   }
 
@@ -64,7 +66,7 @@ export class Completeness {
     const urlFault = this.#urls.fault(leaf, index);
     if (urlFault !== null) this.#fault(index, urlFault);
     this.#crossCheck(leaf, index);
-    if (type === "audit.lost" && !this.#isRecovered(integerIn(detail, "index")))
+    if (type === "audit.lost" && !this.#isRecovered(leaf.object.id, integerIn(detail, "index")))
       this.#fault(
         index,
         `LOST: ${leaf.object.id} holds an acknowledgement of entry ${integerIn(detail, "index")} that the log does not bear out`,
@@ -143,14 +145,21 @@ export class Completeness {
 
   #recoveredText(): string {
     if (this.#recovered === null) return "";
-    const { origin, from, to } = this.#recovered;
-    return from < to
-      ? `; RECOVERED: entries ${from} to ${to - 1} of ${origin} were lost`
-      : `; RECOVERED: it follows ${origin} from entry ${from} on, and nobody had seen what was lost`;
+    const { origin, from, to, shards = [] } = this.#recovered;
+    const gone = shards.map((shard) =>
+      shard.size > 0 ? `${shard.size} entries of ${shard.origin}` : `all of ${shard.origin}, of which nobody had seen an entry,`,
+    );
+    const lost = [...(from < to ? [`entries ${from} to ${to - 1} of ${origin}`] : []), ...gone].join(" and ");
+    return lost === ""
+      ? `; RECOVERED: it follows ${origin} from entry ${from} on, and nobody had seen what was lost`
+      : `; RECOVERED: ${lost} were lost`;
   }
 
-  #isRecovered(index: number | null): boolean {
-    return index !== null && this.#recovered !== null && index >= this.#recovered.from && index < this.#recovered.to;
+  /** What a restore cost a producer it tells before it has been acknowledged anything in this shard. */
+  #isRecovered(prod: string, index: number | null): boolean {
+    if (index === null || this.#recovered === null || this.#sequences.hasSpoken(prod)) return false;
+    const { from, to, shards = [] } = this.#recovered;
+    return (index >= from && index < to) || shards.some(({ size }) => index >= 0 && index < size);
   }
 
   /** The first hundred are enough to be told of. */
@@ -164,5 +173,10 @@ function recoveredBy(detail: Detail): Recovered | null {
   const origin = originIn(detail, "prev_origin");
   const from = integerIn(detail, "prev_size");
   const to = integerIn(detail, "seen_size");
-  return origin === null || from === null || to === null || from < 0 ? null : { origin, from, to };
+  if (origin === null || from === null || to === null || from < 0) return null;
+  const shards = (objectsIn(detail, "lost") ?? []).slice(0, MAX_LOST).flatMap((shard) => {
+    const [name, size] = [originIn(shard, "origin"), integerIn(shard, "size")];
+    return name === null || size === null ? [] : [{ origin: name, size }];
+  });
+  return { origin, from, to, ...(shards.length > 0 ? { shards } : {}) };
 }

@@ -3,9 +3,10 @@ import { readCanonical } from "./canonical.ts";
 import { concat, fromHex, hex, textOf, utf8 } from "./bytes.ts";
 import { type ErasureElsewhere, type Stated, statedBy } from "./erasures.ts";
 import { commitmentsOf, type Leaf } from "./leaf.ts";
+import { Marks } from "./marks.ts";
 import { Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
-import { Subtrees } from "./tree.ts";
+import { StatedErasures } from "./stated-erasures.ts";
 import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 
 /** 256 entries, at most 32 commitments each, values of at most 8 KiB, escaped. */
@@ -68,9 +69,10 @@ export class Disclosures {
   readonly #platform: Platform;
   readonly #origin: string;
   readonly #elsewhere: readonly ErasureElsewhere[];
-  /** By the entry of the erasure: the tree over what is marked as its. */
-  readonly #erased = new Map<string, { origin: string; index: number; tree: Subtrees }>();
-  readonly #stated = new Map<number, Stated | null>();
+  /** By shard and entry of the erasure: the tree over what is marked as its. */
+  readonly #erased = new Map<string, Map<number, Marks>>();
+  #erasedBy = 0;
+  readonly #stated = new StatedErasures();
   #lines: readonly Disclosure[] = [];
   #at = 0;
   #fault: Verdict | null = null;
@@ -99,12 +101,12 @@ export class Disclosures {
     const commitments = commitmentsOf(leaf);
     for (; this.#at < this.#lines.length && this.#lines[this.#at]!.index <= index; this.#at++) {
       const line = this.#lines[this.#at]!;
-      if (line.index !== index || commitments.get(line.field) !== line.commitment)
+      if (line.index !== index || commitments?.get(line.field) !== line.commitment)
         this.#fault ??= fail(line.index, `a disclosure of ${line.field} for which the entry has no such commitment`);
       else this.#judge(line);
-      commitments.delete(line.field);
+      commitments?.delete(line.field);
     }
-    this.#counts.missing += commitments.size;
+    this.#counts.missing += commitments?.size ?? 0;
   }
 
   /** @param end one past the last entry of the bundle */
@@ -115,11 +117,12 @@ export class Disclosures {
   verdict(): Verdict {
     if (!this.#hasMembers) return notChecked("the export discloses nothing");
     let unproven: string | null = null;
-    for (const marked of this.#erased.values()) {
-      const stated = this.#statedOf(marked);
-      if (stated === "unproven") unproven ??= `entry ${marked.index} of ${marked.origin}`;
-      else this.#compare(marked, stated);
-    }
+    for (const [origin, entries] of this.#erased)
+      for (const [index, marks] of entries) {
+        const stated = this.#statedOf(origin, index);
+        if (stated === "unproven") unproven ??= `entry ${index} of ${origin}`;
+        else this.#compare(origin === this.#origin ? index : 0, marks, stated);
+      }
     const { match, erased, missing } = this.#counts;
     if (this.#fault !== null) return this.#fault;
     if (unproven !== null)
@@ -128,40 +131,45 @@ export class Disclosures {
   }
 
   /** What the entry says of this log; null when it says nothing of it. */
-  #statedOf({ origin, index }: { origin: string; index: number }): Stated | null | "unproven" {
-    if (origin === this.#origin) return this.#stated.get(index) ?? null;
+  #statedOf(origin: string, index: number): Stated | null | "unproven" {
+    if (origin === this.#origin) return this.#stated.of(index);
     const found = this.#elsewhere.find((one) => one.origin === origin && one.index === index && one.isProven);
     return found === undefined ? "unproven" : (found.stated.get(this.#origin) ?? null);
   }
 
-  #compare({ origin, index, tree }: { origin: string; index: number; tree: Subtrees }, stated: Stated | null): void {
-    // An entry of another shard is none of this log's: the fault is told at its first.
-    const at = origin === this.#origin ? index : 0;
+  /** @param at the entry of this log; one of another shard is none of its, and the fault is told at its first */
+  #compare(at: number, marks: Marks, stated: Stated | null): void {
     if (stated === null) this.#fault ??= fail(at, "values are marked as erased by an entry that is no erasure");
-    else if (stated.count !== tree.size || stated.root !== hex(tree.root()))
-      this.#fault ??= fail(at, `the erasure states ${stated.count} commitments; ${tree.size} are marked as its, or others`);
+    else if (stated.count !== marks.size || stated.root !== marks.root())
+      this.#fault ??= fail(at, `the erasure states ${stated.count} commitments; ${marks.size} are marked as its, or others`);
   }
 
   #noteErasure(leaf: Leaf, index: number): void {
     const stated = statedBy(leaf);
     if (stated === null) return;
     if (this.#stated.size === MAX_ERASURES) throw new Refused("the log has more erasures than can be judged");
-    this.#stated.set(index, stated.get(this.#origin) ?? null);
+    this.#stated.add(index, stated.get(this.#origin) ?? null);
   }
 
   #judge(line: Disclosure): void {
     const { index, field, commitment } = line;
     if ("erased" in line) {
-      const key = `${line.erased.index} ${line.erased.origin}`;
-      const marked = this.#erased.get(key) ?? { ...line.erased, tree: new Subtrees(this.#platform.sha256) };
-      if (this.#erased.size >= MAX_ERASED_BY && !this.#erased.has(key))
-        throw new Refused("values are marked as erased by more entries than can be judged");
-      this.#erased.set(key, marked);
-      marked.tree.add(this.#platform.sha256(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`))));
+      this.#marksOf(line.erased).add(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`)));
       this.#counts.erased += 1;
       return;
     }
     if (line.opens) this.#counts.match += 1;
     else this.#fault ??= fail(index, `the value of ${field} does not open its commitment`);
+  }
+
+  #marksOf({ origin, index }: { origin: string; index: number }): Marks {
+    const entries = this.#erased.get(origin) ?? new Map<number, Marks>();
+    const known = entries.get(index);
+    if (known !== undefined) return known;
+    if (this.#erasedBy === MAX_ERASED_BY) throw new Refused("values are marked as erased by more entries than can be judged");
+    const marks = new Marks(this.#platform);
+    this.#erasedBy += 1;
+    this.#erased.set(origin, entries.set(index, marks));
+    return marks;
   }
 }

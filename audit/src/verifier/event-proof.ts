@@ -3,7 +3,7 @@
  * does not.
  */
 import { concat, equal, fromBase64, hex, textOf } from "./bytes.ts";
-import { readLeaf } from "./leaf.ts";
+import { readLeaf } from "./read-leaf.ts";
 import { parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy } from "./policy.ts";

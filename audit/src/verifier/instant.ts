@@ -26,10 +26,11 @@ function dayMs(day: string): number {
 }
 
 function timeOfDayMs(text: string): number {
-  const digits = (from: number, count: number): number => {
-    let value = 0;
-    for (let at = from; at < from + count; at++) value = value * 10 + text.charCodeAt(at) - 0x30;
-    return value;
-  };
-  return ((digits(11, 2) * 60 + digits(14, 2)) * 60 + digits(17, 2)) * 1_000 + digits(20, 3);
+  return ((digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2)) * 1_000 + digits(text, 20, 3);
+}
+
+function digits(text: string, from: number, count: number): number {
+  let value = 0;
+  for (let at = from; at < from + count; at++) value = value * 10 + text.charCodeAt(at) - 0x30;
+  return value;
 }

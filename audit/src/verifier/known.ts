@@ -1,10 +1,15 @@
-/** APPEND-ONLY: every checkpoint that is known, by the auditor or from the export itself, is the head of a beginning of this very tree. */
-import { base64, equal, fromBase64, hex, textOf, utf8 } from "./bytes.ts";
-import { parseCheckpoint, parseHead, Refused } from "./note.ts";
+/**
+ * APPEND-ONLY: every checkpoint that is known, by the auditor or from the export itself, is the head of a beginning of this very tree; and what is known of
+ * earlier shards is no more than this one says of them.
+ */
+import { base64, equal, fromBase64, fromLatin1, latin1, textOf, utf8 } from "./bytes.ts";
+import { type Checkpoint, parseCheckpoint, parseHead, Refused } from "./note.ts";
+import { compareBefore, type ShardsBefore } from "./shards-before.ts";
 import type { VerifierTree } from "./tree.ts";
 import { fail, notChecked, pass, type Verdict } from "./verdicts.ts";
 
-export type KnownHead = { origin: string; size: number; root: Uint8Array };
+/** `root`: its bytes as characters, which take a fifth of what an array of them does. */
+export type KnownHead = { origin: string; size: number; root: string };
 
 const MAX_KNOWN_BYTES = 67_108_864;
 /** With all that a report may list: see MAX_STRETCHES of timeline.ts, MAX_LAPSES of witnessed.ts. */
@@ -12,7 +17,8 @@ const MAX_REPORT_BYTES = 3_145_728;
 const MAX_REPORT_DEPTH = 16;
 /** Origin, size or root; signatures are passed over unread. */
 const MAX_LINE_BYTES = 512;
-const MAX_KNOWN = 100_000;
+/** Hourly ones of more than five years. */
+const MAX_KNOWN = 50_000;
 
 /**
  * What an auditor kept: signed notes one after the other, the text of printed checkpoints (three lines, with or without signatures), or an
@@ -31,7 +37,7 @@ export function parseKnown(bytes: Uint8Array): KnownHead[] {
     if (lines.push(text) < 3) continue;
     const { origin, size, root } = parseHead(`${lines.join("\n")}\n`, "a known checkpoint");
     // Most are of one log: its name is held once.
-    heads.push({ origin: origin === heads.at(-1)?.origin ? heads.at(-1)!.origin : origin, size, root });
+    heads.push({ origin: origin === heads.at(-1)?.origin ? heads.at(-1)!.origin : origin, size, root: latin1(root) });
     lines = [];
     if (heads.length > MAX_KNOWN) throw new Refused("there are too many known checkpoints");
   }
@@ -79,7 +85,7 @@ function headOfReport(bytes: Uint8Array): KnownHead {
   const hash = typeof root === "string" ? fromBase64(root) : null;
   if (typeof origin !== "string" || !Number.isSafeInteger(size) || Number(size) < 0 || hash?.length !== 32)
     throw new Refused("the known report has no checkpoint");
-  return { origin, size: Number(size), root: hash };
+  return { origin, size: Number(size), root: latin1(hash) };
 }
 
 /** Told before it is parsed: each level costs the parser memory, a character each. */
@@ -105,7 +111,7 @@ export function keptCheckpoint(bytes: Uint8Array, name: string) {
 }
 
 /** `isSame`: whether the tree had this root at this size; null before it was reached. */
-type Watched = { size: number; root: Uint8Array; isAuditors: boolean; isSame: boolean | null };
+type Watched = { size: number; root: string; isAuditors: boolean; isSame: boolean | null };
 
 /** Compares heads as the tree grows past them; holds the heads alone. */
 export class KnownHeads {
@@ -125,29 +131,29 @@ export class KnownHeads {
   }
 
   /** Heads that came with the export; before the first entry is read. */
-  addOwn(head: KnownHead): void {
-    if (head.origin === this.#origin) this.#watch(head, false);
+  addOwn({ origin, size, root }: Pick<Checkpoint, "origin" | "size" | "root">): void {
+    if (origin === this.#origin) this.#watch({ size, root: latin1(root) }, false);
   }
 
   /** The tree grew by one entry, or is still empty. */
   note(tree: VerifierTree): void {
     if (!this.#isSorted) this.#watched.sort((a, b) => a.size - b.size);
     this.#isSorted = true;
-    let root: Uint8Array | null = null;
+    let root: string | null = null;
     for (; this.#next < this.#watched.length && this.#watched[this.#next]!.size === tree.size; this.#next++) {
-      root ??= tree.root();
+      root ??= latin1(tree.root());
       const watched = this.#watched[this.#next]!;
-      watched.isSame = equal(root, watched.root);
+      watched.isSame = root === watched.root;
     }
   }
 
   /** Without the signatures that it may have come with. */
-  #watch({ size, root }: KnownHead, isAuditors: boolean): void {
+  #watch({ size, root }: Omit<KnownHead, "origin">, isAuditors: boolean): void {
     this.#watched.push({ size, root, isAuditors, isSame: null });
   }
 
-  /** @param before the shard before this one, as the first entry names it */
-  verdict(before: { origin: string; size: number; root: string } | null): Verdict {
+  /** @param before what the first entry says of earlier shards */
+  verdict(before: ShardsBefore | null): Verdict {
     let agreed = 0;
     for (const { size, isSame, isAuditors } of this.#watched) {
       const whose = isAuditors ? "the checkpoint that you kept" : "a checkpoint that the export carries";
@@ -160,15 +166,19 @@ export class KnownHeads {
         );
       agreed = size;
     }
-    for (const { origin, size, root } of this.#others)
-      if (before !== null && origin === before.origin && size === before.size && hex(root) !== before.root)
-        return fail(0, `the shard before, ${origin}, ended otherwise than the checkpoint that you kept`);
+    let unknown = 0;
+    for (const head of this.#others) {
+      const compared = before === null ? "unknown" : compareBefore(before, head);
+      if (typeof compared === "object") return fail(0, compared.fault);
+      if (compared === "unknown") unknown += 1;
+    }
+    const rest = unknown === 0 ? "" : `; NOT CHECKED: ${unknown} of other shards, with which this export can't be compared`;
     const kept = this.#watched.filter(({ isAuditors }) => isAuditors);
     const largest = kept.at(-1);
     if (largest === undefined)
-      return notChecked("no checkpoint of this log was given that you had without the appliance (--known FILE)");
+      return notChecked(`no checkpoint of this log was given that you had without the appliance (--known FILE)${rest}`);
     return pass(
-      `${kept.length} known checkpoints are beginnings of this log; the largest has ${largest.size} entries, root ${base64(largest.root)}`,
+      `${kept.length} known checkpoints are beginnings of this log; the largest has ${largest.size} entries, root ${base64(fromLatin1(largest.root))}${rest}`,
     );
   }
 }

@@ -1,18 +1,18 @@
 /** The offline verifier: one file, no dependencies, Node 20 or later. */
-import { closeSync, openSync, readSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
+import { keepHeapSmall } from "./frugal-heap.ts";
 import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
+import { piecesOf } from "./pieces-of.ts";
 import { nodePlatform } from "./platform-node.ts";
 import { parseNonce, parseSample, type Sample } from "./sample.ts";
 import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
 import { type Report, verify } from "./verify.ts";
 
-const READ_BYTES = 1_048_576;
 const MAX_FILE_BYTES = 67_108_864;
 
 class UsageError extends Error {}
@@ -115,21 +115,6 @@ async function readSmall(path: string, maxBytes: number = MAX_FILE_BYTES): Promi
   return readFile(path);
 }
 
-/** In one buffer: a piece is valid until the next one is asked for. There is nothing to do meanwhile, so no other thread reads it. */
-async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = openSync(path, "r");
-  try {
-    const buffer = new Uint8Array(READ_BYTES);
-    for (;;) {
-      const bytesRead = readSync(file, buffer);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
 async function startsWith(path: string, text: string): Promise<boolean> {
   const handle = await open(path);
   try {
@@ -144,6 +129,7 @@ function showProgress(entries: number, size: number): void {
   process.stderr.write(`\r${entries} of ${size} entries${entries === size ? "\n" : ""}`);
 }
 
+keepHeapSmall();
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

@@ -17,6 +17,7 @@ const MAX_NODES = 10_000;
 const MAX_OWED = 32;
 
 type Word = "started" | "ended" | "released";
+const BIT: Readonly<Record<Word, number>> = { started: 1, ended: 2, released: 4 };
 const WORD_OF: Readonly<Record<string, Word>> = {
   "job.node.started": "started",
   "job.node.ended": "ended",
@@ -29,7 +30,8 @@ type Member = {
   attempt: string;
   /** Entry of its placement. */
   placed: number;
-  said: Set<Word>;
+  /** A bit for each word of its agent. */
+  said: number;
   /** Its agent said so, whatever it found. */
   isLetGo: boolean;
   /** The coordinator says no more of it. */
@@ -112,7 +114,7 @@ export class MembersWords {
   }
 
   #placed(id: string, { attempt, node, isServer }: { attempt: string; node: string; isServer: boolean }, index: number): void {
-    this.#members.set(id, { node, attempt, placed: index, said: new Set(), isLetGo: false, isOver: false });
+    this.#members.set(id, { node, attempt, placed: index, said: 0, isLetGo: false, isOver: false });
     this.#node(node).members.add(id);
     if (isServer) this.#servers.set(attempt, id);
     if (this.#members.size > MAX_MEMBERS || this.#servers.size > MAX_MEMBERS) this.#giveUp();
@@ -135,7 +137,7 @@ export class MembersWords {
   #claim(leaf: Leaf, index: number, id: string, word: Word): Fault[] {
     const member = this.#members.get(id);
     if (member === undefined || !this.#horizon.isJudged(leaf)) return [];
-    if (member.said.has(word)) {
+    if ((member.said & BIT[word]) !== 0) {
       this.paired += 1;
       return [];
     }
@@ -181,7 +183,7 @@ export class MembersWords {
   }
 
   #said(node: Node, member: Member, id: string, word: Word): void {
-    member.said.add(word);
+    member.said |= BIT[word];
     const before = node.owed.length;
     node.owed = node.owed.filter((owed) => owed.member !== id || owed.word !== word);
     this.paired += before - node.owed.length;

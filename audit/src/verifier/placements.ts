@@ -3,13 +3,14 @@
  * coordinator's records come in the order of its database, and the agent hears of a member from there: once records of half an hour have followed
  * the agent's word, the record of the placement was never made.
  */
-import { latin1, utf8 } from "./bytes.ts";
+import { latin1 } from "./bytes.ts";
 import { type CoordinatorClock, RECORDER } from "./coordinator-clock.ts";
 import { nameIn } from "./detail.ts";
-import { DigestSet } from "./digest-set.ts";
+import { DigestTable } from "./digest-table.ts";
 import type { Horizon } from "./horizon.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Platform } from "./platform.ts";
+import { secretDigest } from "./secret-digest.ts";
 
 export type Fault = { index: number; reason: string };
 
@@ -25,18 +26,18 @@ type Waiting = { node: string; index: number; sinceMs: number; isJudged: boolean
 export class Placements {
   readonly #horizon: Horizon;
   readonly #clock: CoordinatorClock;
-  readonly #sha256: Platform["sha256"];
+  readonly #digest: (text: string) => Uint8Array;
   /** Of member, job, attempt and node. */
-  readonly #placed = new DigestSet();
+  readonly #placed = new DigestTable();
   /** By the same digests. */
   readonly #waiting = new Map<string, Waiting>();
   /** There was too much at once: nothing is judged any more. */
   isOver = false;
 
-  constructor(horizon: Horizon, clock: CoordinatorClock, { sha256 }: Pick<Platform, "sha256">) {
+  constructor(horizon: Horizon, clock: CoordinatorClock, platform: Pick<Platform, "sha256">) {
     this.#horizon = horizon;
     this.#clock = clock;
-    this.#sha256 = sha256;
+    this.#digest = secretDigest(platform);
   }
 
   /** What agents said and nobody has confirmed is nothing to compare with any more. */
@@ -96,7 +97,7 @@ export class Placements {
   }
 
   #digestOf({ object, detail = {} }: Leaf, node: string | null): Uint8Array {
-    return this.#sha256(utf8([object.id, nameIn(detail, "job"), nameIn(detail, "attempt"), node].join("\n")));
+    return this.#digest([object.id, nameIn(detail, "job"), nameIn(detail, "attempt"), node].join("\n"));
   }
 }
 

@@ -10,12 +10,18 @@ const SPKI_PREFIX: Readonly<Record<SignatureAlgorithm, string>> = {
   "ecdsa-p256": "",
 };
 
+/** One call instead of three where the runtime has it (Node 20.12 and later); it gives a text in half the time that a buffer of its own takes. */
+const digestText: (bytes: Uint8Array) => string =
+  typeof crypto.hash === "function"
+    ? (bytes) => crypto.hash("sha256", bytes, "latin1")
+    : (bytes) => crypto.createHash("sha256").update(bytes).digest("latin1");
+
 export const nodePlatform: Platform = {
-  // One call instead of three where the runtime has it (Node 20.12 and later); it gives a text in half the time that a buffer of its own takes.
-  sha256:
-    typeof crypto.hash === "function"
-      ? (bytes) => fromLatin1(crypto.hash("sha256", bytes, "latin1"))
-      : (bytes) => crypto.createHash("sha256").update(bytes).digest(),
+  sha256: (bytes) => fromLatin1(digestText(bytes)),
+  sha256Into: (bytes, into, at) => {
+    const text = digestText(bytes);
+    for (let byte = 0; byte < text.length; byte++) into[at + byte] = text.charCodeAt(byte);
+  },
   verify: async (algorithm, publicKey, message, signature) => {
     let key: crypto.KeyObject;
     try {

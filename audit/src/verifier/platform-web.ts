@@ -1,7 +1,7 @@
 /** A browser: its own SHA-256, because the runtime's is asynchronous; signatures by WebCrypto. */
 import { verifyMlDsa44 } from "./ml-dsa-44.ts";
 import type { Platform, SignatureAlgorithm } from "./platform.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256, sha256Into } from "./sha256.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,6 +21,7 @@ const VERIFIED = { ...IMPORTED, "ecdsa-p256": { name: "ECDSA", hash: "SHA-256" }
 
 export const webPlatform: Platform = {
   sha256,
+  sha256Into,
   verify: async (algorithm, publicKey, message, signature) => {
     let key: CryptoKey | null;
     try {

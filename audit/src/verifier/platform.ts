@@ -1,6 +1,8 @@
 /** What the verifier asks of the runtime that it runs in. */
 export type Platform = {
   sha256: (bytes: Uint8Array) => Uint8Array;
+  /** Into memory that is there: a tree has two digests for each entry. */
+  sha256Into: (bytes: Uint8Array, into: Uint8Array, at: number) => void;
   /** Null: this runtime does not know the algorithm. */
   verify: (
     algorithm: SignatureAlgorithm,

@@ -2,6 +2,7 @@
 import { concat, fromHex, u64 } from "./bytes.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Platform } from "./platform.ts";
+import type { Population } from "./population.ts";
 
 const FILTERS = ["type", "phase", "prod", "actor", "object", "from", "to"] as const;
 type FilterName = (typeof FILTERS)[number];
@@ -49,9 +50,9 @@ export function isKept({ type, phase, prod, actor, object, t_log }: Leaf, filter
   return isEqual && (filter.from === undefined || t_log >= filter.from) && (filter.to === undefined || t_log < filter.to);
 }
 
-/** Indices of `population` in the order in which they were drawn. */
+/** Entries of the population in the order in which they were drawn. */
 export function draw(
-  population: readonly number[],
+  population: Population,
   count: number,
   nonce: Uint8Array,
   root: Uint8Array,
@@ -59,13 +60,13 @@ export function draw(
 ): number[] {
   const seed = sha256(concat(nonce, root));
   const picked = new Set<number>();
-  const wanted = Math.min(count, population.length);
+  const wanted = Math.min(count, population.size);
   // Values beyond the last whole multiple would favour the first of the population.
-  const limit = DRAWS - (DRAWS % Math.max(1, population.length));
+  const limit = DRAWS - (DRAWS % Math.max(1, population.size));
   for (let counter = 0; picked.size < wanted; counter++) {
     const bytes = sha256(concat(seed, u64(counter)));
     const value = bytes.subarray(0, 6).reduce((sum, byte) => sum * 256 + byte, 0);
-    if (value < limit) picked.add(population[value % population.length]!);
+    if (value < limit) picked.add(value % population.size);
   }
-  return [...picked];
+  return population.at([...picked]);
 }

@@ -15,6 +15,8 @@ type Life = {
   boot: string;
   last: number /** After a loss that was logged the producer goes on wherever it stands. */;
   mayJump: boolean;
+  /** In this shard. */
+  hasSpoken: boolean;
 };
 
 export class Sequences {
@@ -31,12 +33,17 @@ export class Sequences {
     return this.#lives.size;
   }
 
+  /** What it holds is of this shard: it has been acknowledged something here, in the life that it is in. */
+  hasSpoken(prod: string): boolean {
+    return this.#lives.get(prod)?.hasSpoken === true;
+  }
+
   /** Takes note of an entry; what is wrong with its place, or null. */
   fault(leaf: Leaf, index: number): string | null {
     const { type, prod, boot, pseq } = leaf;
     if (prod === AUDITD && type === "audit.shard.open" && index === 0) {
       this.#isOpening = true;
-      this.#lives.set(AUDITD, { boot, last: pseq, mayJump: false });
+      this.#lives.set(AUDITD, { boot, last: pseq, mayJump: false, hasSpoken: true });
       return pseq === 1 ? null : "the shard does not begin with auditd's first entry";
     }
     const started = prod === AUDITD && type === "audit.producer.start" ? this.#start(leaf) : null;
@@ -58,6 +65,7 @@ export class Sequences {
     const isNext = pseq === expected || (life.mayJump && pseq > expected);
     life.last = pseq;
     life.mayJump = false;
+    life.hasSpoken = true;
     return isNext ? null : `GAP: ${prod} says ${pseq} where ${expected} must be`;
   }
 
@@ -75,7 +83,7 @@ export class Sequences {
       }
     }
     if (known === undefined && this.#lives.size === MAX_PRODUCERS) return `over ${MAX_PRODUCERS} producers have begun`;
-    this.#lives.set(prod, { boot, last: first - 1, mayJump: false });
+    this.#lives.set(prod, { boot, last: first - 1, mayJump: false, hasSpoken: false });
     if (known === undefined) return null;
     if (known.boot === boot) return `GAP: ${prod} starts twice in one life`;
     const isFollowed = detail["prev_boot"] === known.boot && detail["prev_pseq"] === known.last;

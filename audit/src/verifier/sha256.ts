@@ -9,8 +9,10 @@ const LENGTH_BYTES = 8;
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes (§4.2.2); of the square roots of the first 8 (§5.3.3). */
 const K = new Int32Array(64);
 const INITIAL = new Int32Array(8);
+const state = new Int32Array(8);
 const schedule = new Int32Array(64);
 const lastBlocks = new Uint8Array(2 * BLOCK_BYTES);
+const lastView = new DataView(lastBlocks.buffer);
 
 for (let candidate = 2, found = 0; found < K.length; candidate++) {
   if (!isPrime(candidate)) continue;
@@ -20,26 +22,28 @@ for (let candidate = 2, found = 0; found < K.length; candidate++) {
 }
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  const state = INITIAL.slice();
-  const whole = bytes.length - (bytes.length % BLOCK_BYTES);
-  for (let at = 0; at < whole; at += BLOCK_BYTES) compress(state, bytes, at);
-  const rest = bytes.length - whole;
-  const padded = rest + 1 + LENGTH_BYTES <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
-  lastBlocks.fill(0);
-  for (let at = 0; at < rest; at++) lastBlocks[at] = bytes[whole + at]!;
-  lastBlocks[rest] = 0x80;
-  const view = new DataView(lastBlocks.buffer);
-  view.setUint32(padded - 8, Math.floor(bytes.length / 2 ** 29));
-  view.setUint32(padded - 4, (bytes.length << 3) >>> 0);
-  for (let at = 0; at < padded; at += BLOCK_BYTES) compress(state, lastBlocks, at);
   const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  for (let at = 0; at < 8; at++) out.setInt32(4 * at, state[at]!);
+  sha256Into(bytes, digest, 0);
   return digest;
 }
 
+export function sha256Into(bytes: Uint8Array, into: Uint8Array, at: number): void {
+  state.set(INITIAL);
+  const whole = bytes.length - (bytes.length % BLOCK_BYTES);
+  for (let block = 0; block < whole; block += BLOCK_BYTES) compress(bytes, block);
+  const rest = bytes.length - whole;
+  const padded = rest + 1 + LENGTH_BYTES <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+  lastBlocks.fill(0);
+  for (let byte = 0; byte < rest; byte++) lastBlocks[byte] = bytes[whole + byte]!;
+  lastBlocks[rest] = 0x80;
+  lastView.setUint32(padded - 8, Math.floor(bytes.length / 2 ** 29));
+  lastView.setUint32(padded - 4, (bytes.length << 3) >>> 0);
+  for (let block = 0; block < padded; block += BLOCK_BYTES) compress(lastBlocks, block);
+  for (let byte = 0; byte < 32; byte++) into[at + byte] = state[byte >>> 2]! >>> (24 - 8 * (byte & 3));
+}
+
 /** §6.2.2 */
-function compress(state: Int32Array, bytes: Uint8Array, from: number): void {
+function compress(bytes: Uint8Array, from: number): void {
   const w = schedule;
   for (let t = 0, at = from; t < 16; t++, at += 4)
     w[t] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;

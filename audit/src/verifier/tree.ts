@@ -2,66 +2,71 @@
  * The RFC 6962 tree as the verifier itself builds it from entries, and the names of the files that an export must have
  * (C2SP tlog-tiles). Written apart from the writer's code, on purpose.
  */
+import { concat } from "./bytes.ts";
 import type { Platform } from "./platform.ts";
 
-const WIDTH = 256;
+export const WIDTH = 256;
+export const HASH_BYTES = 32;
 /** A tile's root is the subtree of 2^8 hashes below it. */
 const TILE_HEIGHT = 8;
-/** Where two hashes are joined; none of it is kept. */
-const NODE = new Uint8Array(65).fill(0x01);
+/** Of `0x01 ‖ left ‖ right`, RFC 6962 §2.1. */
+const LEFT = 1;
+const RIGHT = LEFT + HASH_BYTES;
+const NODE_BYTES = RIGHT + HASH_BYTES;
+
+type Hashing = Pick<Platform, "sha256" | "sha256Into">;
+/** Told of each subtree when it is whole, leaves among them, as those of height 0: where its hash stands until the next one. */
+type OnSubtree = (height: number, node: Uint8Array, at: number) => void;
 
 /** The perfect subtrees that make up a tree: all that its root needs of its leaves. */
 export class Subtrees {
-  readonly #sha256: Platform["sha256"];
-  readonly #subtrees: (Uint8Array | null)[] = [];
-  readonly #onSubtree: ((height: number, root: Uint8Array) => void) | null;
+  readonly #hashing: Hashing;
+  readonly #onSubtree: OnSubtree | null;
+  /** By height, where two subtrees are joined: the left one waits there for the right one. */
+  readonly #nodes: Uint8Array[] = [];
   size = 0;
 
-  /** @param onSubtree told of each subtree when it is whole, leaves among them, as one of height 0 */
-  constructor(sha256: Platform["sha256"], onSubtree: ((height: number, root: Uint8Array) => void) | null = null) {
-    this.#sha256 = sha256;
+  constructor(hashing: Hashing, onSubtree: OnSubtree | null = null) {
+    this.#hashing = hashing;
     this.#onSubtree = onSubtree;
   }
 
-  add(leafHash: Uint8Array): void {
-    let carried = leafHash;
-    let height = 0;
-    this.#onSubtree?.(0, carried);
-    for (; this.#subtrees[height] != null; height++) {
-      carried = this.#parent(this.#subtrees[height]!, carried);
-      this.#subtrees[height] = null;
-      this.#onSubtree?.(height + 1, carried);
+  /** @param leaf with the 0x00 of its hash before it */
+  add(leaf: Uint8Array): void {
+    let hashed = leaf;
+    for (let height = 0, place = this.size; ; height++, place = (place - 1) / 2) {
+      const node = (this.#nodes[height] ??= new Uint8Array(NODE_BYTES).fill(0x01, 0, LEFT));
+      const at = place % 2 === 0 ? LEFT : RIGHT;
+      this.#hashing.sha256Into(hashed, node, at);
+      this.#onSubtree?.(height, node, at);
+      if (at === LEFT) break;
+      hashed = node;
     }
-    this.#subtrees[height] = carried;
     this.size += 1;
   }
 
   /** MTH of the leaves so far. */
   root(): Uint8Array {
+    const { sha256 } = this.#hashing;
     let root: Uint8Array | null = null;
     // What is to the right is always the smaller tree.
-    for (const subtree of this.#subtrees) if (subtree !== null) root = root === null ? subtree : this.#parent(subtree, root);
-    return root ?? this.#sha256(new Uint8Array(0));
-  }
-
-  /** SHA-256(0x01 ‖ left ‖ right), RFC 6962 §2.1 */
-  #parent(left: Uint8Array, right: Uint8Array): Uint8Array {
-    NODE.set(left, 1);
-    NODE.set(right, 33);
-    return this.#sha256(NODE);
+    for (let height = 0, place = this.size; place > 0; height++, place = Math.floor(place / 2)) {
+      if (place % 2 === 0) continue;
+      const left = this.#nodes[height]!.subarray(0, RIGHT);
+      root = root === null ? left.slice(LEFT) : sha256(concat(left, root));
+    }
+    return root ?? sha256(new Uint8Array(0));
   }
 }
 
-/** The tree with the tiles over it: for every level the hashes of the one that is being filled, which are the subtrees of 256^level leaves. */
+/** The tree with the tiles over it: of every level the one that is being filled, or was last, which holds subtrees of 256^level leaves. */
 export class VerifierTree {
   readonly #subtrees: Subtrees;
-  readonly #tiles: Uint8Array[][] = [[]];
-  /** The last full tile of each level, kept until its level's next one, to be compared with the file that follows. */
-  readonly #lastFull: Uint8Array[][] = [];
+  readonly #tiles: { hashes: Uint8Array; count: number }[] = [];
 
-  constructor(sha256: Platform["sha256"]) {
-    this.#subtrees = new Subtrees(sha256, (height, root) => {
-      if (height % TILE_HEIGHT === 0) this.#addToTile(height / TILE_HEIGHT, root);
+  constructor(hashing: Hashing) {
+    this.#subtrees = new Subtrees(hashing, (height, node, at) => {
+      if (height % TILE_HEIGHT === 0) this.#addToTile(height / TILE_HEIGHT, node, at);
     });
   }
 
@@ -69,25 +74,27 @@ export class VerifierTree {
     return this.#subtrees.size;
   }
 
-  addLeaf(leafHash: Uint8Array): void {
-    this.#subtrees.add(leafHash);
+  /** @param leaf with the 0x00 of its hash before it */
+  add(leaf: Uint8Array): void {
+    this.#subtrees.add(leaf);
   }
 
   root(): Uint8Array {
     return this.#subtrees.root();
   }
 
-  /** What the tile file of this level must hold now. */
-  expectedTile(level: number, width: number): readonly Uint8Array[] {
-    return (width === WIDTH ? this.#lastFull[level] : this.#tiles[level]) ?? [];
+  /** What the newest tile file of this level must begin with; a full one stays until its level's next hash. */
+  tile(level: number): Uint8Array {
+    const tile = this.#tiles[level];
+    return tile === undefined ? new Uint8Array(0) : tile.hashes.subarray(0, tile.count * HASH_BYTES);
   }
 
-  #addToTile(level: number, hash: Uint8Array): void {
-    this.#tiles[level] ??= [];
-    const tile = this.#tiles[level];
-    if (tile.push(hash) < WIDTH) return;
-    this.#lastFull[level] = tile;
-    this.#tiles[level] = [];
+  #addToTile(level: number, node: Uint8Array, at: number): void {
+    const tile = (this.#tiles[level] ??= { hashes: new Uint8Array(WIDTH * HASH_BYTES), count: 0 });
+    if (tile.count === WIDTH) tile.count = 0;
+    const from = tile.count * HASH_BYTES;
+    for (let byte = 0; byte < HASH_BYTES; byte++) tile.hashes[from + byte] = node[at + byte]!;
+    tile.count += 1;
   }
 }
 

@@ -3,27 +3,29 @@
  * only where each producer stands and which operations are open.
  */
 import { ArchiveReader } from "./archive.ts";
-import { base64, equal, hex, isAt } from "./bytes.ts";
+import { base64, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
-import { type Detail, integerIn, nameIn, originIn } from "./detail.ts";
 import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
 import { judgeSignature } from "./judge-signature.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
-import { type Leaf, MAX_LEAF_BYTES, readLeaf } from "./leaf.ts";
+import { Integrity } from "./integrity.ts";
+import type { Leaf } from "./leaf.ts";
 import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
+import { Population } from "./population.ts";
+import { readLeaf } from "./read-leaf.ts";
 import { draw, isKept, type Sample } from "./sample.ts";
+import { type ShardsBefore, shardsBefore } from "./shards-before.ts";
 import type { Downtime } from "./timeline.ts";
-import { disclosuresOf, entriesOf, type ExpectedFile, expectedFiles, VerifierTree } from "./tree.ts";
-import { fail, notChecked, nothingChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
+import { disclosuresOf, type ExpectedFile } from "./tree.ts";
+import { fail, notChecked, nothingChecked, type Verdict, type Verdicts } from "./verdicts.ts";
 import { type Lapse, Witnessed } from "./witnessed.ts";
 
-const HASH_BYTES = 32;
-/** Hourly ones of five years. */
-const MAX_KEPT_CHECKPOINTS = 50_000;
-/** A sample's population is held by index; a narrower filter is asked for above it. */
+/** Hourly ones of two years and more; a shard is one. */
+const MAX_KEPT_CHECKPOINTS = 20_000;
+/** A sample's population is held, in a byte or two for each; a narrower filter is asked for above it. */
 const MAX_POPULATION = 10_000_000;
 /** Releases that this one does not know may have types of their own; those beyond are not counted. */
 const MAX_TYPES = 1_000;
@@ -77,22 +79,27 @@ class Verification {
   readonly #options: VerifyOptions;
   readonly #platform: Platform;
   readonly #reader: ArchiveReader;
-  readonly #tree: VerifierTree;
+  readonly #integrity: Integrity;
   readonly #completeness: Completeness;
   readonly #witnessed = new Witnessed();
   readonly #nonce: string | null;
-  readonly #population: number[] = [];
+  readonly #population = new Population();
   /** Entries by type. */
   readonly #types = new Map<string, number>();
   #known!: KnownHeads;
   #disclosures!: Disclosures;
-  #before: { origin: string; size: number; root: string } | null = null;
+  #before: ShardsBefore | null = null;
 
   constructor(options: VerifyOptions) {
     this.#options = options;
     this.#platform = options.platform;
     this.#reader = new ArchiveReader(options.bundle);
-    this.#tree = new VerifierTree(options.platform.sha256);
+    this.#integrity = new Integrity(this.#reader, options.platform, {
+      begin: (file) => this.#readDisclosures(file),
+      entry: (bundle, from, to, index) => this.#judgeEntry(bundle, from, to, index),
+      added: () => this.#grown(),
+      end: (count) => this.#endBundle(count),
+    });
     this.#completeness = new Completeness(options.platform);
     this.#nonce = options.nonce === undefined ? null : hex(options.nonce);
     this.report = {
@@ -125,8 +132,8 @@ class Verification {
       verdicts.SIGNATURE = trusted === null ? selfAsserted() : await judgeSignature(checkpoint, trusted, this.#platform);
       const kept = await this.#readKept(checkpoint, trusted);
       if (trusted !== null) await this.#witnessed.add(checkpoint, trusted, this.#platform);
-      const integrity = await this.#judgeIntegrity(checkpoint);
-      verdicts.INTEGRITY = integrity;
+      this.#known.note(this.#integrity.tree);
+      verdicts.INTEGRITY = await this.#integrity.verdict(checkpoint);
       await this.#reader.end();
       this.#conclude(checkpoint, trusted, kept);
     } catch (error) {
@@ -161,30 +168,6 @@ class Verification {
     }
   }
 
-  /** Every entry is hashed again, every tile compared, and the root computed from the entries alone. */
-  async #judgeIntegrity({ size, root }: Checkpoint): Promise<Verdict> {
-    let failure: Verdict | null = null;
-    this.#known.note(this.#tree);
-    for (const file of expectedFiles(size)) {
-      if (file.kind === "entries") await this.#readDisclosures(file);
-      const maxBytes = file.kind === "entries" ? file.width * (2 + MAX_LEAF_BYTES) : file.width * HASH_BYTES;
-      const content = await this.#reader.member(file.name, maxBytes);
-      const fault: Verdict | null =
-        file.kind === "entries" ? this.#readEntries(content, file) : this.#compareTile(content, file, failure);
-      // The first fault in the order of the tree is the one that is told.
-      if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0))) failure = fault;
-      if (file.kind === "entries") {
-        this.#options.onProgress?.(this.report.entriesRead, size);
-        // Without all its entries the rest of the tree can't be built.
-        if (fault !== null && this.report.entriesRead < file.tile * 256 + file.width) return fault;
-      }
-    }
-    if (failure !== null) return failure;
-    if (!equal(this.#tree.root(), root))
-      return fail(0, "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state");
-    return pass(`${this.report.entriesRead} entries hashed again; their root is the checkpoint's`);
-  }
-
   async #readDisclosures(file: ExpectedFile): Promise<void> {
     const name = disclosuresOf(file);
     if ((await this.#reader.peek()) !== name) return this.#disclosures.begin(null);
@@ -192,29 +175,22 @@ class Verification {
     this.#disclosures.begin(await readDisclosures(lines, name, this.#platform));
   }
 
-  #readEntries(content: Uint8Array, file: ExpectedFile): Verdict | null {
-    const first = file.tile * 256;
-    let failure: Verdict | null = null;
-    let at = 0;
-    for (let index = first; index < first + file.width; index++) {
-      const end = at + 2 <= content.length ? at + 2 + content[at]! * 256 + content[at + 1]! : Number.POSITIVE_INFINITY;
-      if (end > content.length) return fail(index, `${file.name} ends within an entry`);
-      const read = readLeaf(content.subarray(at + 2, end));
-      if ("fault" in read) failure ??= fail(index, `${file.name}: the entry is ${read.fault}`);
-      else {
-        const goesBack = this.#note(read.leaf, read.isForeign, index);
-        if (goesBack) failure ??= fail(index, `${file.name}: the log's time goes back`);
-      }
-      // The byte before the entry, read already, becomes the 0x00 of RFC 6962's leaf hash.
-      content[at + 1] = 0x00;
-      this.#tree.addLeaf(this.#platform.sha256(content.subarray(at + 1, end)));
-      this.#known.note(this.#tree);
-      this.#witnessed.note(this.#tree, this.#completeness.timeline);
-      this.report.entriesRead += 1;
-      at = end;
-    }
-    this.#disclosures.endBundle(first + file.width);
-    return failure ?? (at === content.length ? null : fail(first, `${file.name} holds more than its entries`));
+  #judgeEntry(bundle: Uint8Array, from: number, to: number, index: number): string | null {
+    const read = readLeaf(bundle, from, to);
+    if ("fault" in read) return `the entry is ${read.fault}`;
+    return this.#note(read.leaf, read.isForeign, index) ? "the log's time goes back" : null;
+  }
+
+  #grown(): void {
+    const { tree } = this.#integrity;
+    this.#known.note(tree);
+    this.#witnessed.note(tree, this.#completeness.timeline);
+    this.report.entriesRead = tree.size;
+  }
+
+  #endBundle(count: number): void {
+    this.#disclosures.endBundle(count);
+    this.#options.onProgress?.(count, this.report.checkpoint!.size);
   }
 
   /** @returns whether the log's time goes back here */
@@ -230,28 +206,18 @@ class Verification {
     this.#completeness.note(leaf, index);
     this.#disclosures.note(leaf, index);
     const { detail = {} } = leaf;
-    if (index === 0 && type === "audit.shard.open") this.#before = shardBefore(detail);
+    if (index === 0 && type === "audit.shard.open") this.#before = shardsBefore(report.checkpoint!.origin, detail);
     if (this.#nonce !== null && type === "audit.export" && detail["nonce"] === this.#nonce)
       report.freshness = { entry: index, time: t_log };
     const { sample } = this.#options;
-    if (sample !== undefined && isKept(leaf, sample.filter) && this.#population.push(index) > MAX_POPULATION)
-      throw new Refused(`more than ${MAX_POPULATION} entries are kept by the filter; narrow it`);
+    if (sample !== undefined && isKept(leaf, sample.filter)) this.#keep(index);
     return goesBack;
   }
 
-  /** @param known the fault that was found first: a hash above it differs because of it, and says less */
-  #compareTile(content: Uint8Array, file: ExpectedFile, known: Verdict | null): Verdict | null {
-    const leavesPerHash = 256 ** file.level;
-    const first = file.tile * 256 * leavesPerHash;
-    if (content.length !== file.width * HASH_BYTES) return fail(first, `${file.name} has not its size`);
-    const hashes = this.#tree.expectedTile(file.level, file.width);
-    for (let at = 0; at < hashes.length; at++) {
-      if (isAt(content, at * HASH_BYTES, hashes[at]!)) continue;
-      const index = first + at * leavesPerHash;
-      const isExplained = known?.index !== undefined && known.index >= index && known.index < index + leavesPerHash;
-      if (!isExplained) return fail(index, `${file.name} is not what ${file.level === 0 ? entriesOf(file) : "its entries"} give`);
-    }
-    return null;
+  #keep(index: number): void {
+    if (this.#population.size === MAX_POPULATION)
+      throw new Refused(`more than ${MAX_POPULATION} entries are kept by the filter; narrow it`);
+    this.#population.add(index);
   }
 
   /** What can be said once everything was read. A log whose entries are not sound says nothing about itself. */
@@ -276,16 +242,10 @@ class Verification {
     if (sample !== undefined && isSound)
       this.report.sample = {
         filter: sample.filterText,
-        population: this.#population.length,
+        population: this.#population.size,
         entries: draw(this.#population, sample.count, nonce, checkpoint.root, this.#platform),
       };
   }
-}
-
-/** As the first entry of a shard names it. */
-function shardBefore(detail: Detail): { origin: string; size: number; root: string } | null {
-  const origin = originIn(detail, "prev_origin");
-  return origin === null ? null : { origin, size: integerIn(detail, "prev_size") ?? 0, root: nameIn(detail, "prev_root") ?? "" };
 }
 
 function selfAsserted(): Verdict {

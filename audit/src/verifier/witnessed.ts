@@ -1,5 +1,5 @@
 /** WITNESSED: up to which entry other hosts countersigned, by the policy's quorum, and the longest stretch of running time without. */
-import { equal } from "./bytes.ts";
+import { latin1 } from "./bytes.ts";
 import type { Checkpoint } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import type { Policy } from "./policy.ts";
@@ -19,7 +19,11 @@ export const UNKNOWN_KIND = "the quorum needs cosignatures of a kind that this r
 export type Witnessing = { size: number /** When the quorum was complete, seconds. */; timeS: number; names: string[] };
 /** Entries `from` to `to - 1`, written between these times of auditd, for longer than is allowed without a quorum of witnesses. */
 export type Lapse = { from: number; to: number; fromTime: string; toTime: string; activeMs: number };
-type Seen = Witnessing & { root: Uint8Array } & ({ activeMs: number; at: string } | { activeMs: null });
+/** Of tens of thousands: names as one text, the root by its bytes as characters. */
+type Seen = { size: number; timeS: number; names: string; root: string } & (
+  | { activeMs: number; at: string }
+  | { activeMs: null }
+);
 
 /** What the policy's witnesses say of one checkpoint; null when they are no quorum, unknown when this runtime can't tell. */
 export async function witnessing(
@@ -46,6 +50,8 @@ export async function witnessing(
 export class Witnessed {
   /** By size. */
   readonly #seen = new Map<number, Seen>();
+  /** Mostly those of the checkpoint before. */
+  #names = "";
   #fault: Verdict | null = null;
   #hasUnknown = false;
   #beganAt: string | null = null;
@@ -56,7 +62,12 @@ export class Witnessed {
     if (found === "invalid")
       this.#fault ??= fail(checkpoint.size, `a cosignature of the checkpoint of ${checkpoint.size} entries does not verify`);
     else if (found === "unknown") this.#hasUnknown = true;
-    else if (found !== null) this.#seen.set(checkpoint.size, { ...found, root: checkpoint.root, activeMs: null });
+    else if (found !== null) {
+      const { size, timeS } = found;
+      const names = found.names.join(", ");
+      if (names !== this.#names) this.#names = names;
+      this.#seen.set(size, { size, timeS, names: this.#names, root: latin1(checkpoint.root), activeMs: null });
+    }
   }
 
   /** The tree has grown to this size. */
@@ -66,7 +77,7 @@ export class Witnessed {
     const seen = this.#seen.get(size);
     if (seen === undefined) return;
     this.#seen.set(size, { ...seen, activeMs: timeline.activeMs, at: timeline.at ?? "" });
-    if (!equal(tree.root(), seen.root)) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
+    if (latin1(tree.root()) !== seen.root) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
   }
 
   verdict(policy: Policy, size: number, timeline: Timeline): Verdict {
@@ -85,7 +96,7 @@ export class Witnessed {
     const longestMs = this.#stretches().reduce((longest, { activeMs }) => Math.max(longest, activeMs), 0);
     const rest = size === newest.size ? "" : `; the last ${size - newest.size} entries are not countersigned yet`;
     return pass(
-      `${newest.names.join(", ")} countersigned up to entry ${newest.size - 1}, at ${new Date(newest.timeS * 1_000).toISOString()}; longest stretch ${minutes(longestMs)}${rest}`,
+      `${newest.names} countersigned up to entry ${newest.size - 1}, at ${new Date(newest.timeS * 1_000).toISOString()}; longest stretch ${minutes(longestMs)}${rest}`,
     );
   }
 

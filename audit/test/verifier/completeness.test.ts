@@ -264,6 +264,13 @@ t.test("what a restore cost is RECOVERED, not lost in silence", async (t) => {
   t.match(verdicts.COMPLETENESS, { verdict: "PASS", reason: /RECOVERED: entries 50 to 79 of box\.audit\.acme\/2025/ });
   t.match(findings?.recovered, { from: 50, to: 80 });
 
+  log.own({
+    type: "audit.lost",
+    object: { kind: "producer", id: "p" },
+    detail: { index: 60, leaf_sha256: "d".repeat(64), size: 5 },
+  });
+  t.match((await log.judge()).verdicts.COMPLETENESS, { verdict: "FAIL", reason: /LOST: p holds an acknowledgement of entry 60/ });
+
   const unseen = MadeLog.begun({
     ...{ reason: "restore", prev_origin: "box.audit.acme/2025", prev_size: 50, prev_root: "c".repeat(64), seen_size: 50 },
   });

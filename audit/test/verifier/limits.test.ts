@@ -1,7 +1,7 @@
 import t from "tap";
 import { IssuedUrls } from "../../src/verifier/issued-urls.ts";
 import { CoordinatorClock } from "../../src/verifier/coordinator-clock.ts";
-import { DigestSet } from "../../src/verifier/digest-set.ts";
+import { DigestTable } from "../../src/verifier/digest-table.ts";
 import { Horizon } from "../../src/verifier/horizon.ts";
 import type { Leaf } from "../../src/verifier/leaf.ts";
 import { MembersWords } from "../../src/verifier/members-words.ts";
@@ -50,7 +50,7 @@ t.test("a log that opens operations without end is told, also where a shard carr
 t.test(
   "a log that issues URLs without end takes no more memory, and its uses are judged again once those are over",
   async (t) => {
-    const urls = new IssuedUrls();
+    const urls = new IssuedUrls(nodePlatform);
     const url = (at: number): string => at.toString(16).padStart(32, "0").padEnd(64, "0");
     const issued = (at: number): string | null =>
       urls.fault(
@@ -77,7 +77,7 @@ t.test(
 );
 
 t.test("a log whose writes at the S3 door never end is compared no further, which is told", async (t) => {
-  const urls = new IssuedUrls();
+  const urls = new IssuedUrls(nodePlatform);
   const write = (at: number) =>
     urls.fault(
       said({
@@ -93,7 +93,7 @@ t.test("a log whose writes at the S3 door never end is compared no further, whic
 });
 
 t.test("a URL is forgotten a day after it expired, whatever life it was said to have", async (t) => {
-  const urls = new IssuedUrls();
+  const urls = new IssuedUrls(nodePlatform);
   const at = (hours: number, type: string, url: string, detail: object): string | null => {
     const t_log = new Date(Date.parse("2026-03-01T08:00:00.000Z") + hours * 3_600_000).toISOString();
     const sender = { prod: "coordinator-gate", actor: { sub: "coordinator" } };
@@ -120,7 +120,7 @@ t.test("silences and announced times are compared in the time that both are read
 });
 
 t.test("a set of digests knows those that were added, and no others", async (t) => {
-  const set = new DigestSet();
+  const set = new DigestTable();
   const digest = (at: number) => nodePlatform.sha256(Buffer.from(String(at)));
   const zero = new Uint8Array(32);
   t.equal(set.has(zero), false);
@@ -182,4 +182,21 @@ t.test("a log that has uploads, members or nodes without end under way is compar
   for (let at = 0; at < 10_000; at++) if (spoken(at).length > 0) t.fail(`${at}`);
   t.match(spoken(10_000), [{ index: 0, reason: /speaks of a member/ }]);
   t.ok(performance.now() - startedMs < 30_000, `${Math.round(performance.now() - startedMs)} ms`);
+});
+
+t.test("nobody can know beforehand where a placement is remembered, and so make a search of all that are", async (t) => {
+  const hashed: string[] = [];
+  const sha256 = (bytes: Uint8Array): Uint8Array => {
+    hashed.push(Buffer.from(bytes).toString());
+    return nodePlatform.sha256(bytes);
+  };
+  const placed = said({
+    ...{ prod: "coordinator-record", type: "job.member", phase: "fact", object: { kind: "member", id: "m-1" } },
+    detail: { job: "j", attempt: "a", node: "n", from: null },
+  });
+  const one = new Placements(new Horizon(), new CoordinatorClock(), { sha256 });
+  for (const placements of [one, one, new Placements(new Horizon(), new CoordinatorClock(), { sha256 })])
+    placements.faults(placed, 0);
+  t.equal(hashed[0], hashed[1]);
+  t.not(hashed[0], hashed[2]);
 });

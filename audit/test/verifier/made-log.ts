@@ -5,7 +5,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { heartbeatOf } from "../../src/decisions/heartbeat.ts";
 import { canonicalJson } from "../../src/event/canonical-json.ts";
 import { composeEvent } from "../../src/event/compose-event.ts";
-import { leafText } from "../../src/event/leaf.ts";
+import { leafOf } from "../../src/event/leaf.ts";
 import { ustarMember } from "../../src/export/ustar.ts";
 import { parseCheckpoint, signatureOf } from "../../src/log/checkpoint.ts";
 import { encodeEntries } from "../../src/log/entry-bundle.ts";
@@ -65,7 +65,7 @@ export class MadeLog {
       ...said,
     };
     const { event } = composeEvent(draft, { boot, pseq, nowMs: this.nowMs });
-    this.leaves.push(Buffer.from(leafText(JSON.parse(event), prod, new Date(this.nowMs).toISOString())));
+    this.leaves.push(leafOf(Buffer.from(event, "utf8"), prod, new Date(this.nowMs).toISOString()));
     return this.leaves.length - 1;
   }
 

@@ -31,7 +31,7 @@ const LOOKED_AT: readonly [type: string, prod: string, phase: string, members: r
   ["data.object.read", "s3-front", "fact", ["url_sha256", "status"]],
   ["privacy.erasure", "vault", "completed", ["erased"]],
 ];
-const OPENED = ["reason", "prev_origin", "prev_size", "prev_root", "seen_size"];
+const OPENED = ["reason", "prev_origin", "prev_size", "prev_root", "seen_size", "lost"];
 
 /** As the entry was, but under another release's schemas. */
 function changed(leaf: Buffer, changes: Record<string, unknown>): Buffer {
