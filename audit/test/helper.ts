@@ -1,7 +1,7 @@
 /** A real auditd as its own process, on a folder of the test's own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,6 +111,16 @@ globalThis.Date = class extends True {
     let text = "";
     for await (const chunk of socket) text += String(chunk);
     return JSON.parse(text);
+  }
+
+  /** As a snapshot of its disk would be: of a log to which nothing is being written. */
+  async copyTo(folder: string): Promise<void> {
+    const isSettled = async (): Promise<boolean> => {
+      const { size, checkpointSize } = await this.control({ verb: "status" });
+      return size === checkpointSize;
+    };
+    while (!(await isSettled())) await sleep(10);
+    cpSync(this.config.auditDir, folder, { recursive: true });
   }
 
   get output(): string {

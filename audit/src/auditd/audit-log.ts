@@ -16,14 +16,14 @@ import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
 import type { OwnDraft } from "../decisions/restate.ts";
 import { composeEvent } from "../event/compose-event.ts";
-import { leafText, sentText } from "../event/leaf.ts";
+import { leafOf, sentText } from "../event/leaf.ts";
 import { LeafReader } from "../log/leaf-reader.ts";
 import type { LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
 import type { Wal } from "../log/wal.ts";
 import type { LeafRef } from "../wire/frames.ts";
 import type { DurableLeaf } from "./checkpointer.ts";
-import { findEvent, type SearchedShard } from "./find-event.ts";
+import { RepeatSearch, type SearchedShard } from "./repeat-search.ts";
 import type { Sidecar, SidecarLine } from "./sidecar.ts";
 
 const MAX_BATCH_BYTES = 1_048_576;
@@ -51,10 +51,13 @@ export type Answer = {
   durable: (pseq: number, ref: LeafRef) => void;
   /** `final`: the sequence did not move; the connection is of no more use. `pseq` is null when it can't be read. */
   refused: (pseq: number | null, refusal: Refusal, final: boolean) => void;
+  /** Nobody hears it any more. */
+  isOver?: () => boolean;
 };
 
 type Entry = DurableLeaf & {
-  index: number;
+  /** Its place and hash, as they are told. */
+  ref: LeafRef;
   disclosures: SidecarLine[];
   whenDurable: (() => void)[];
 };
@@ -84,6 +87,7 @@ type Parts = {
 export class AuditLog {
   readonly #parts: Parts;
   readonly #reader: LeafReader;
+  readonly #repeats: RepeatSearch;
   readonly #refusedDigests = new Set<string>();
   /** Every leaf that no durable checkpoint covers, by index from `#tailStart`. */
   #tail: Entry[] = [];
@@ -99,14 +103,9 @@ export class AuditLog {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#reader = new LeafReader(parts.reader);
+    this.#repeats = new RepeatSearch(parts.previous === null ? [this] : [this, parts.previous]);
     this.#tailStart = parts.checkpointSize;
-    this.#tail = parts.replayed.map((leaf, at) => ({
-      index: parts.checkpointSize + at,
-      leaf,
-      leafHash: hashLeaf(leaf),
-      disclosures: [],
-      whenDurable: [],
-    }));
+    this.#tail = parts.replayed.map((leaf, at) => entryOf(parts.checkpointSize + at, leaf));
     this.#durableSize = parts.checkpointSize + parts.replayed.length;
   }
 
@@ -169,8 +168,8 @@ export class AuditLog {
     const violation = reservedViolation(judged.event.type) ?? this.ledger.operationViolation(prod, judged.event);
     if (violation !== null) return this.#refuse(prod, claim, eventBytes, violation, true, answer);
     const { pseq } = judged.event;
-    const entry = this.#take(prod, judged.event, judged.disclosures);
-    entry.whenDurable.push(() => answer.durable(pseq, refOf(entry)));
+    const entry = this.#take(prod, judged.event, eventBytes, judged.disclosures);
+    entry.whenDurable.push(() => answer.durable(pseq, entry.ref));
   }
 
   /** Writes an event of auditd's own; resolves once durable. After {@link end} it is not heard, like any other. */
@@ -182,8 +181,8 @@ export class AuditLog {
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
     const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };
-    const entry = this.#take(AUDITD, event, []);
-    return new Promise((resolve) => entry.whenDurable.push(() => resolve(refOf(entry))));
+    const entry = this.#take(AUDITD, event, Buffer.from(composed.event, "utf8"), []);
+    return new Promise((resolve) => entry.whenDurable.push(() => resolve(entry.ref)));
   }
 
   /** The last leaf; what is submitted after it is not heard. Durable after {@link flush}. */
@@ -212,19 +211,14 @@ export class AuditLog {
     while (this.#committing !== null) await this.#committing;
   }
 
-  #take(prod: string, event: EventDraft & Record<string, unknown>, disclosures: readonly Disclosure[]): Entry {
+  /** @param sent the event as its producer wrote it */
+  #take(prod: string, event: EventDraft & { t: string }, sent: Buffer, disclosures: readonly Disclosure[]): Entry {
     const { ledger } = this.#parts;
     const tLog = ledger.nextLogTime(Date.now());
-    const leaf = Buffer.from(leafText(event, prod, tLog), "utf8");
-    const complete = { ...event, prod, t_log: tLog } as unknown as AuditEvent;
-    const entry: Entry = {
-      index: this.nextIndex,
-      leaf,
-      leafHash: hashLeaf(leaf),
-      disclosures: disclosures.length === 0 ? [] : sidecarLines(complete, disclosures),
-      whenDurable: [],
-    };
-    ledger.apply(complete, entry.index, entry.leafHash.toString("hex"));
+    const leaf = leafOf(sent, prod, tLog);
+    const complete = Object.assign(event, { prod, t_log: tLog }) as unknown as AuditEvent;
+    const entry = entryOf(this.nextIndex, leaf, disclosures.length === 0 ? [] : sidecarLines(complete, disclosures));
+    ledger.apply(complete, entry.ref.index, entry.ref.leafHash);
     this.#tail.push(entry);
     this.#committing ??= this.#commitAll();
     return entry;
@@ -268,9 +262,10 @@ export class AuditLog {
   async #commit(batch: Entry[]): Promise<void> {
     const { sidecar, wal, onDurable } = this.#parts;
     const disclosing = batch.filter(({ disclosures }) => disclosures.length > 0);
-    if (disclosing.length > 0) await sidecar.append(disclosing);
+    if (disclosing.length > 0)
+      await sidecar.append(disclosing.map(({ ref, disclosures }) => ({ index: ref.index, disclosures })));
     await wal.append(
-      batch[0]!.index,
+      batch[0]!.ref.index,
       batch.map(({ leaf }) => leaf),
     );
     this.#batches += 1;
@@ -281,13 +276,13 @@ export class AuditLog {
 
   /** The same bytes again get the same index; other bytes under a used number are refused. */
   async #answerRepeat(prod: string, boot: string, pseq: number, claim: Claim, bytes: Buffer, answer: Answer): Promise<void> {
-    const { previous } = this.#parts;
-    const found = (await findEvent(this, prod, boot, pseq)) ?? (previous && (await this.#inPrevious(previous, prod, boot, pseq)));
+    const found = await this.#repeats.find({ prod, boot, pseq }, () => answer.isOver?.() === true);
+    if (found === undefined) return;
     if (found === null) {
       this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number was passed over" }, false, answer);
       return;
     }
-    const { index, leaf, leafHash, event, isDurable } = { isDurable: false, ...found };
+    const { index, leaf, leafHash, event, shard } = found;
     const settle = (): void => {
       if (event.prod === prod && sentText(leaf) === bytes.toString("utf8"))
         answer.durable(pseq, { index, leafHash: leafHash.toString("hex") });
@@ -295,14 +290,9 @@ export class AuditLog {
         answer.refused(pseq, { reason: String(event.detail["reason"]), message: "refused before" }, false);
       else this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number has other bytes" }, false, answer);
     };
-    if (isDurable || index < this.#durableSize) settle();
+    // What the shard before this one holds is durable.
+    if (shard !== this || index < this.#durableSize) settle();
     else this.#tail[index - this.#tailStart]!.whenDurable.push(settle);
-  }
-
-  /** What the shard before this one holds is durable. */
-  async #inPrevious(previous: SearchedShard, prod: string, boot: string, pseq: number) {
-    const found = await findEvent(previous, prod, boot, pseq);
-    return found === null ? null : { ...found, isDurable: true };
   }
 
   #refuse(prod: string, claim: Claim, bytes: Buffer, refusal: Refusal, taken: boolean, answer: Answer): void {
@@ -331,8 +321,9 @@ function sidecarLines(event: AuditEvent, disclosures: readonly Disclosure[]): Si
   return disclosures.map((disclosure) => ({ ...disclosure, ...about, commitment: commitments.get(disclosure.field) ?? "" }));
 }
 
-function refOf({ index, leafHash }: Entry): LeafRef {
-  return { index, leafHash: leafHash.toString("hex") };
+function entryOf(index: number, leaf: Buffer, disclosures: SidecarLine[] = []): Entry {
+  const leafHash = hashLeaf(leaf);
+  return { ref: { index, leafHash: leafHash.toString("hex") }, leaf, leafHash, disclosures, whenDurable: [] };
 }
 
 function sha256(bytes: Buffer): string {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { LedgerSnapshot } from "../decisions/ledger.ts";
 import { replaceFile } from "../log/durable-file.ts";
 
-const FORMAT = 6;
+const FORMAT = 7;
 /** `lastLeafHash` ties it to this very log. */
 export type SavedLedger = { origin: string; size: number; lastLeafHash: string; ledger: LedgerSnapshot };
 

@@ -2,16 +2,19 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { Ledger } from "../decisions/ledger.ts";
+import type { Acknowledged, Ledger } from "../decisions/ledger.ts";
 import { slugOf } from "../decisions/shard-plan.ts";
 import { parseCheckpoint } from "../log/checkpoint.ts";
 import { LeafReader } from "../log/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
 import type { DurableLeaf } from "./checkpointer.ts";
-import type { SearchedShard } from "./find-event.ts";
+import type { SearchedShard } from "./repeat-search.ts";
 import { rebuildLedger } from "./recovery.ts";
 import { exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+
+/** Shards that are kept, and the restores of as many years. */
+const MAX_BACKWARDS = 16;
 
 export class PastShard implements SearchedShard {
   readonly origin: string;
@@ -20,9 +23,11 @@ export class PastShard implements SearchedShard {
   readonly size: number;
   /** Hex. */
   readonly root: string;
+  readonly #config: AuditdConfig;
   readonly #reader: LeafReader;
 
-  private constructor({ origin, logDir }: ShardFiles, ledger: Ledger, size: number, root: string) {
+  private constructor(config: AuditdConfig, { origin, logDir }: ShardFiles, ledger: Ledger, size: number, root: string) {
+    this.#config = config;
     this.origin = origin;
     this.ledger = ledger;
     this.size = size;
@@ -39,7 +44,8 @@ export class PastShard implements SearchedShard {
     const checkpoint = parseCheckpoint(await readFile(checkpointFile, "utf8"));
     if (checkpoint?.origin !== origin) throw new LogDamagedError(0, `${checkpointFile} is no checkpoint of ${origin}`);
     const { size, root } = checkpoint;
-    return new PastShard(files, await rebuildLedger(files.logDir, origin, size, familiesOf(config)), size, root.toString("hex"));
+    const ledger = await rebuildLedger(files.logDir, origin, size, familiesOf(config));
+    return new PastShard(config, files, ledger, size, root.toString("hex"));
   }
 
   get nextIndex(): number {
@@ -49,6 +55,29 @@ export class PastShard implements SearchedShard {
   async readLeaf(index: number): Promise<DurableLeaf> {
     const leaf = await this.#reader.read(index, this.size);
     return { leaf, leafHash: hashLeaf(leaf) };
+  }
+
+  /** Whether this very leaf stands in it or in one before: a producer may be silent for longer than a shard is written. */
+  async everHeld(index: number, leafHash: string): Promise<boolean> {
+    for await (const shard of this.#backwards()) if (await shard.holds(index, leafHash)) return true;
+    return false;
+  }
+
+  /** Whether it is of those that a restore before this shard, or before one of those before it, cost. */
+  async isKnownLoss(acknowledged: Acknowledged): Promise<boolean> {
+    for await (const { ledger } of this.#backwards()) if (ledger.isKnownLoss(acknowledged)) return true;
+    return false;
+  }
+
+  async *#backwards(): AsyncGenerator<PastShard> {
+    yield this;
+    let { follows } = this.ledger;
+    for (let count = 1; follows !== null && count < MAX_BACKWARDS; count++) {
+      const shard = await PastShard.open(this.#config, follows.origin);
+      if (shard === null) return;
+      yield shard;
+      follows = shard.ledger.follows;
+    }
   }
 
   /** Whether this very leaf stands at `index`. */

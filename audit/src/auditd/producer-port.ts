@@ -4,7 +4,7 @@
  * One life at a time: a connection of another boot waits until the current one ends; the same boot again replaces its connection.
  */
 import { chmod, chown, lstat, rm, stat } from "node:fs/promises";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
@@ -18,18 +18,6 @@ const MAX_CONNECTIONS = 8;
 const LAST_WORDS_MS = 1_000;
 /** Whoever says nothing keeps a place from those who would. */
 const HELLO_WITHIN_MS = 5_000;
-
-/** Whether a process answers on a socket: then it is not ours to replace. */
-export async function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.once("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once("error", () => resolve(false));
-  });
-}
 
 export class ProducerPort {
   readonly #config: ProducerConfig;
@@ -63,7 +51,7 @@ export class ProducerPort {
 
   /** It should have a connection and has none. */
   get isMissed(): boolean {
-    return this.#current === null && this.#config.occasional !== true;
+    return this.#current === null && this.#waiting.length === 0 && this.#config.occasional !== true;
   }
 
   /** @throws when the folder is open to others, or the socket can't have its group */

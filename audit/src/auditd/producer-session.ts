@@ -19,6 +19,7 @@ import {
   type Welcome,
   type Witnessed,
 } from "../wire/frames.ts";
+import type { Acknowledged } from "../decisions/ledger.ts";
 import type { AuditLog } from "./audit-log.ts";
 
 /** The producer that reads the log for others: it knows what exporters and witnesses have seen. */
@@ -32,12 +33,14 @@ const MAX_UNREAD_BYTES = 1_048_576;
 
 const closed = { additionalProperties: false } as const;
 const SafeCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** One past it is a size. */
+const EntryIndex = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 1 });
 const HelloSchema = Type.Object(
   {
     v: Type.Literal(1),
     boot: Boot,
     firstPseq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    highestAck: Type.Optional(Type.Object({ index: SafeCount, leafHash: Sha256Hex }, closed)),
+    highestAck: Type.Optional(Type.Object({ index: EntryIndex, leafHash: Sha256Hex }, closed)),
     seen: Type.Optional(
       Type.Array(
         Type.Object(
@@ -91,6 +94,8 @@ export type SessionHost = {
   readonly log: AuditLog;
   /** The shard in which this very leaf is durable: the one that is written or the one before; null for neither. */
   originOf: (index: number, leafHash: string) => Promise<string | null>;
+  /** Whether it stands in a shard before those, or a restore before them is known to have cost it. */
+  isOfOlder: (acknowledged: Acknowledged) => Promise<boolean>;
   /** The oldest segment that the vault does not have. */
   spooled: () => Promise<Spooled | null>;
   eraseSpooled: (origin: string, segment: string) => Promise<void>;
@@ -110,7 +115,7 @@ export type SessionHost = {
   onFatal: (error: unknown) => void;
 };
 
-export type Claims = { highestAck: LeafRef | null; seen: readonly SeenTree[] };
+export type Claims = { boot: string; highestAck: LeafRef | null; seen: readonly SeenTree[] };
 
 /** One connection: hello, then events and queries. */
 export class ProducerSession {
@@ -148,7 +153,7 @@ export class ProducerSession {
 
   /** What the producer holds of the log. */
   get claims(): Claims {
-    return { highestAck: this.#hello?.highestAck ?? null, seen: this.#hello?.seen ?? [] };
+    return { boot: this.boot, highestAck: this.#hello?.highestAck ?? null, seen: this.#hello?.seen ?? [] };
   }
 
   /** auditd does not serve it now. */
@@ -203,18 +208,18 @@ export class ProducerSession {
   }
 
   async #judgeHighestAck(log: AuditLog, index: number, leafHash: string): Promise<void> {
-    const { originOf, onLoss } = this.#host;
+    const { originOf, isOfOlder, onLoss } = this.#host;
     if ((await originOf(index, leafHash)) !== null || this.#isOver) return;
+    const acknowledged = { prod: this.#prod, boot: this.boot, index, leafHash };
+    const isKnownLoss = log.ledger.isKnownLoss(acknowledged);
+    if (!isKnownLoss && ((await isOfOlder(acknowledged)) || this.#isOver)) return;
     if (!log.ledger.knowsLoss(this.#prod, index, leafHash))
       await log.record({
         type: "audit.lost",
         object: { kind: "producer", id: this.#prod },
         detail: { index, leaf_sha256: leafHash, size: log.durableSize },
       });
-    const { follows } = log.ledger;
-    // What a restore cost, two people have taken note of.
-    const isKnown = follows !== null && index >= follows.lostFrom && index < follows.lostTo;
-    if (!isKnown) onLoss();
+    if (!isKnownLoss) onLoss();
   }
 
   #append(payload: Buffer): void {
@@ -232,6 +237,7 @@ export class ProducerSession {
         this.#send(FRAME.refusal, { pseq: pseq ?? 0, reason, message, settled: !final } satisfies RefusalFrame);
         if (final) this.#goodbye(reason, message);
       },
+      isOver: () => this.#isOver || this.#socket.destroyed,
     });
   }
 

@@ -6,7 +6,7 @@ import type { Checkpoint } from "../log/checkpoint.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { LogReader } from "../log/log-reader.ts";
 import { hashLeaf } from "../log/merkle.ts";
-import type { LogSigner } from "../log/note-key.ts";
+import type { NoteKey } from "../log/note-key.ts";
 import { TILE_WIDTH } from "../log/tile-layout.ts";
 import { checkEntries, type TreeWriter } from "../log/tree-writer.ts";
 import { readWal, type WalContent } from "../log/wal-recovery.ts";
@@ -28,11 +28,11 @@ export type Recovered = {
 export async function recover(
   logDir: string,
   origin: string,
-  signers: readonly LogSigner[],
+  keys: readonly NoteKey[],
   families: ReadonlyMap<string, string>,
   withRoom: WithRoom,
 ): Promise<Recovered> {
-  const newest = await openNewestTree(logDir, signers, withRoom);
+  const newest = await openNewestTree(logDir, keys, withRoom);
   const { tree } = newest;
   const { size } = tree;
   const wal = await readWal(join(logDir, "wal"), size);

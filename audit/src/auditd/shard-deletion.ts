@@ -10,7 +10,7 @@ import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { AUDITD } from "../decisions/ledger.ts";
-import { isPastRetention, slugOf } from "../decisions/shard-plan.ts";
+import { inOrder, isPastRetention, isSlug, slugOf } from "../decisions/shard-plan.ts";
 import { parseLeaf } from "../event/leaf.ts";
 import { parseCheckpoint } from "../log/checkpoint.ts";
 import { syncFolder } from "../log/durable-file.ts";
@@ -18,7 +18,7 @@ import { LeafReader } from "../log/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../log/log-reader.ts";
 import { shardFolder } from "../log/shards.ts";
 import type { OpenShard } from "./open-shard.ts";
-import { inOrder, SLUG, type Spools } from "./spools.ts";
+import type { Spools } from "./spools.ts";
 
 const TYPE = "audit.shard.delete";
 const DOOMED = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?\.deleted\.([0-9a-f-]{36})$/;
@@ -103,7 +103,7 @@ export class ShardDeletion {
   async #oldestBefore({ auditLog }: OpenShard): Promise<string | null> {
     const { follows } = auditLog.ledger;
     if (follows === null) return null;
-    const slugs = (await readdir(this.#around.auditDir)).filter((name) => SLUG.test(name)).sort(inOrder);
+    const slugs = (await readdir(this.#around.auditDir)).filter((name) => isSlug(name)).sort(inOrder);
     const [oldest] = slugs;
     return oldest !== undefined && inOrder(oldest, slugOf(follows.origin)) < 0 ? oldest : null;
   }

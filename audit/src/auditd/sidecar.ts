@@ -10,7 +10,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
-import { syncFolder, type WithRoom } from "../log/durable-file.ts";
+import { syncFolder, type WithRoom, writeNow } from "../log/durable-file.ts";
 
 /** The text of a segment, escaped once more in a reply, and one leaf's values beyond it stay below the frame limit; test/auditd/sidecar.test.ts pins it. */
 const SEGMENT_BYTES = 4_194_304;
@@ -20,6 +20,7 @@ const ZEROS = Buffer.alloc(65_536);
 
 /** `month`: of the log's time, `YYYY-MM`; it and the subject choose the key. */
 export type SidecarLine = Disclosure & { commitment: string; subject: string; month: string };
+type Opened = { index: number; disclosures: readonly SidecarLine[] };
 /** A segment that is written no more. */
 export type Segment = { segment: string; text: string; lastIndex: number };
 
@@ -50,7 +51,7 @@ export class Sidecar {
   }
 
   /** Appends what opens commitments of the leaf at `index`; durable when it resolves. Indices never decrease. */
-  append(entries: readonly { index: number; disclosures: readonly SidecarLine[] }[]): Promise<void> {
+  append(entries: readonly Opened[]): Promise<void> {
     return this.#inTurn(() => this.#append(entries));
   }
 
@@ -85,7 +86,7 @@ export class Sidecar {
     return this.#inTurn(() => this.#closeWriting());
   }
 
-  async #append(entries: readonly { index: number; disclosures: readonly SidecarLine[] }[]): Promise<void> {
+  async #append(entries: readonly Opened[]): Promise<void> {
     let text = "";
     for (const { index, disclosures } of entries) {
       if (this.#writing !== null && this.#writing.bytes + text.length >= SEGMENT_BYTES) {
@@ -105,10 +106,11 @@ export class Sidecar {
     if (writing === null || text === "") return;
     const { handle, bytes } = writing;
     const content = Buffer.from(text, "utf8");
+    let mayHaveLeftAPart = false;
     await this.#withRoom(async () => {
-      // A first try may have left a part.
-      await handle.truncate(bytes);
-      await handle.appendFile(content);
+      if (mayHaveLeftAPart) await handle.truncate(bytes);
+      mayHaveLeftAPart = true;
+      writeNow(handle.fd, content, null);
     });
     await handle.datasync();
     writing.bytes += content.length;

@@ -1,6 +1,7 @@
 /** What waits for the vault, over all shards: the older ones' first, each in order of its leaves. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { inOrder, isSlug } from "../decisions/shard-plan.ts";
 import { parseCheckpoint } from "../log/checkpoint.ts";
 import type { WithRoom } from "../log/durable-file.ts";
 import { shardFolder } from "../log/shards.ts";
@@ -8,8 +9,6 @@ import type { Spooled } from "../wire/frames.ts";
 import type { OpenShard } from "./open-shard.ts";
 import { exists } from "./shard-files.ts";
 import { Sidecar } from "./sidecar.ts";
-
-export const SLUG = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
 
 export class Spools {
   readonly #auditDir: string;
@@ -26,7 +25,7 @@ export class Spools {
 
   /** The oldest segment that no vault has sealed; every leaf of it is durable. Null when there is none. */
   async oldest(shard: OpenShard): Promise<Spooled | null> {
-    const slugs = (await readdir(this.#auditDir)).filter((name) => SLUG.test(name) && name !== shard.files.slug);
+    const slugs = (await readdir(this.#auditDir)).filter((name) => isSlug(name) && name !== shard.files.slug);
     for (const slug of slugs.sort(inOrder)) {
       const found = await (await this.#pastSidecar(slug))?.oldest();
       if (found != null) return { origin: this.#originOf(slug), ...found };
@@ -39,7 +38,7 @@ export class Spools {
   async erase(shard: OpenShard, origin: string, segment: string): Promise<void> {
     if (origin === shard.files.origin) return shard.eraseSegment(segment);
     const slug = origin.slice(this.#originPrefix.length + 1);
-    if (!SLUG.test(slug) || origin !== this.#originOf(slug)) throw new RangeError(`${origin} is no shard of this log`);
+    if (!isSlug(slug) || origin !== this.#originOf(slug)) throw new RangeError(`${origin} is no shard of this log`);
     await (await this.#pastSidecar(slug))?.erase(segment);
   }
 
@@ -65,11 +64,4 @@ export class Spools {
   #originOf(slug: string): string {
     return `${this.#originPrefix}/${slug}`;
   }
-}
-
-/** `2026` before `2026-2` before `2027`. */
-export function inOrder(a: string, b: string): number {
-  const [yearA = 0, countA = 0] = a.split("-").map(Number);
-  const [yearB = 0, countB = 0] = b.split("-").map(Number);
-  return yearA - yearB || countA - countB;
 }

@@ -5,9 +5,10 @@
  */
 import { type CatalogueEntry, EVENT_CATALOGUE, type EventType } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import type { OpenOperation } from "../wire/frames.ts";
+import type { LeafRef, OpenOperation } from "../wire/frames.ts";
 import { instantOf, msOf } from "../event/instant.ts";
 import type { Refusal } from "./event-rules.ts";
+import type { LostShard } from "./restore-plan.ts";
 import type { SentEvent } from "./read-event.ts";
 import { type ProducerSnapshot, Sequence } from "./sequence.ts";
 
@@ -43,8 +44,11 @@ export type LedgerSnapshot = {
   lacksWitness: boolean;
 };
 
-/** The shard before this one, and what of it was lost where it was put back to an older state. */
-export type Follows = { origin: string; lostFrom: number; lostTo: number };
+/** The shard before this one; where that was put back to an older state what was lost of it, and of shards that had followed it. */
+export type Follows = { origin: string; lostFrom: number; lostTo: number; lost: readonly LostShard[] };
+
+/** What a producer holds of the log, in its life `boot`. */
+export type Acknowledged = LeafRef & { prod: string; boot: string };
 
 /** The shard that is prepared, and the keys that were named for it. */
 export type NextShard = { origin: string; keys: readonly string[] };
@@ -172,6 +176,22 @@ export class Ledger {
       });
   }
 
+  /**
+   * Whether what a producer holds is of those entries that a restore cost: two people took note of them. Whoever has spoken in this shard since
+   * holds an entry of this one.
+   */
+  isKnownLoss({ prod, boot, index, leafHash }: Acknowledged): boolean {
+    const known = this.#sequences.get(prod);
+    const hasSpoken = known?.boot === boot && known.hasSpoken;
+    return this.#isOfLost(index) && (!hasSpoken || this.knowsLoss(prod, index, leafHash));
+  }
+
+  #isOfLost(index: number): boolean {
+    if (this.#follows === null) return false;
+    const { lostFrom, lostTo, lost } = this.#follows;
+    return (index >= lostFrom && index < lostTo) || lost.some(({ size }) => index < size);
+  }
+
   /** Whether this loss is in the log already. */
   knowsLoss(prod: string, index: number, leafHash: string): boolean {
     return this.#losses.has(`${prod} ${index} ${leafHash}`);
@@ -180,30 +200,55 @@ export class Ledger {
   /** Takes note of a leaf, in the order of the log. */
   apply(event: AuditEvent, index: number, leafHash: string): void {
     this.#tLogMs = msOf(event.t_log) ?? Number.NaN;
-    const detail = event.detail ?? {};
-    if (event.prod === AUDITD && event.type === "audit.producer.start") this.#startBoot(event.object.id, detail);
-    if (event.prod === AUDITD && event.type === "audit.rejected" && detail["taken"] === true)
-      this.#sequences.get(event.object.id)?.advance(Number(detail["pseq"]), index);
-    if (event.prod === AUDITD && event.type === "audit.lost") {
-      this.#losses.add(`${event.object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
-      this.#sequences.get(event.object.id)?.allowGap();
-    }
+    // What the log says of itself is said by no other producer.
+    if (event.prod === AUDITD) this.#applyOwn(event, index);
     const isCoordinators = event.type === "admin.coordinator.start" && this.#family(event.prod) === COORDINATOR;
-    if (isCoordinators || event.type === "audit.shard.open")
-      this.#highestGeneration = Math.max(this.#highestGeneration, Number(detail["generation"]));
-    if (event.type === "audit.shard.open" && typeof detail["prev_origin"] === "string")
-      this.#follows = {
-        origin: detail["prev_origin"],
-        lostFrom: Number(detail["prev_size"]),
-        lostTo: Number(detail["seen_size"]),
-      };
-    if (event.type === "audit.shard.next")
-      this.#nextShard = { origin: String(detail["origin"]), keys: detail["keys"] as string[] };
-    if (event.type === "audit.shard.close") this.#isClosed = true;
-    if (event.type === "audit.witness.lag") this.#lacksWitness = detail["over"] !== true;
-    if (event.type === "audit.op.carried") this.#carry(event.op, detail);
+    if (isCoordinators) this.#noteGeneration(event.detail?.["generation"]);
     this.#sequences.get(event.prod)?.advance(event.pseq, index);
     this.#applyOperation(event, index, leafHash);
+  }
+
+  #applyOwn({ type, op, object, detail = {} }: AuditEvent, index: number): void {
+    switch (type) {
+      case "audit.producer.start":
+        return this.#startBoot(object.id, detail);
+      case "audit.rejected":
+        if (detail["taken"] === true) this.#sequences.get(object.id)?.advance(Number(detail["pseq"]), index);
+        return;
+      case "audit.lost":
+        this.#losses.add(`${object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
+        this.#sequences.get(object.id)?.allowGap();
+        return;
+      case "audit.shard.open":
+        this.#noteGeneration(detail["generation"]);
+        if (typeof detail["prev_origin"] === "string")
+          this.#follows = {
+            origin: detail["prev_origin"],
+            lostFrom: Number(detail["prev_size"]),
+            lostTo: Number(detail["seen_size"]),
+            lost: (detail["lost"] ?? []) as LostShard[],
+          };
+        return;
+      case "audit.shard.next":
+        this.#nextShard = { origin: String(detail["origin"]), keys: detail["keys"] as string[] };
+        return;
+      case "audit.shard.close":
+        this.#isClosed = true;
+        return;
+      case "audit.witness.lag":
+        this.#lacksWitness = detail["over"] !== true;
+        return;
+      case "audit.op.carried":
+        this.#carry(op, detail);
+        return;
+      default:
+        // Of all else where the producer stands is enough.
+        return;
+    }
+  }
+
+  #noteGeneration(generation: unknown): void {
+    this.#highestGeneration = Math.max(this.#highestGeneration, Number(generation));
   }
 
   #startBoot(prod: string, detail: Record<string, unknown>): void {

@@ -2,6 +2,7 @@
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { AUDITD, type Ledger } from "./ledger.ts";
+import type { LostShard } from "./restore-plan.ts";
 
 /** An event of auditd's own, before it is given its place. */
 export type OwnDraft<T extends EventType = EventType> = Pick<EventDraft<T>, "type" | "object" | "detail"> &
@@ -18,7 +19,14 @@ export type Before = {
 export type Beginning =
   | { reason: "first"; before: null }
   | { reason: "year"; before: Before }
-  | { reason: "restore"; before: Before; seen: { size: number; root: string | null }; approvers: [string, string] };
+  | {
+      reason: "restore";
+      before: Before;
+      seen: { size: number; root: string | null };
+      /** Shards that followed it, and are gone. */
+      lost: readonly LostShard[];
+      approvers: [string, string];
+    };
 
 /** The first leaves of a shard, in order; auditd's own start follows them. */
 export function firstLeaves(beginning: Beginning): OwnDraft[] {
@@ -35,6 +43,7 @@ export function firstLeaves(beginning: Beginning): OwnDraft[] {
       seen_size: seen.size,
       seen_root: seen.root,
       generation: before?.ledger.highestGeneration ?? 0,
+      ...(beginning.reason === "restore" && beginning.lost.length > 0 ? { lost: [...beginning.lost] } : {}),
       ...(beginning.reason === "restore" ? { approvers: beginning.approvers } : {}),
     },
   };

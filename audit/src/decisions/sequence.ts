@@ -55,6 +55,11 @@ export class Sequence {
     return new Sequence({ name, boot, lastPseq: firstPseq - 1, ...nothing });
   }
 
+  /** It has said something in its current boot. */
+  get hasSpoken(): boolean {
+    return this.#marks.length > 0;
+  }
+
   snapshot(): ProducerSnapshot {
     return {
       name: this.name,

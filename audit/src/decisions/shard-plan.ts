@@ -16,6 +16,39 @@ export function slugAfter(slug: string, reason: "year" | "restore"): string {
   return reason === "year" ? String(Number(year) + 1) : `${year}-${Number(turn) + 1}`;
 }
 
+/** `2026` before `2026-2` before `2027`. */
+export function inOrder(a: string, b: string): number {
+  const [yearA = 0, countA = 0] = a.split("-").map(Number);
+  const [yearB = 0, countB = 0] = b.split("-").map(Number);
+  return yearA - yearB || countA - countB;
+}
+
+/** Years, and shards of one year, that are looked for. */
+const YEARS_AFTER = 16;
+const COUNT_OF_YEAR = 16;
+
+/** Shards that may have come after one by now: up to the next year's, which may be prepared. */
+export function slugsAfter(slug: string, now: string): string[] {
+  const year = yearOf(slug);
+  const last = Math.min(Math.max(yearOf(now), year) + 1, year + YEARS_AFTER, 9_999);
+  const years = Array.from({ length: last - year + 1 }, (_, at) => String(year + at).padStart(4, "0"));
+  const ofYear = (one: string): string[] => [one, ...Array.from({ length: COUNT_OF_YEAR - 1 }, (_, at) => `${one}-${at + 2}`)];
+  return [...new Set([...years.flatMap(ofYear), slugAfter(slug, "restore")])].filter((one) => inOrder(one, slug) > 0);
+}
+
+/** Two people opened it after a restore. */
+export function isNumbered(slug: string): boolean {
+  return slug.includes("-");
+}
+
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
+
+export function yearOf(slug: string): number {
+  return Number.parseInt(slug, 10);
+}
+
 /** The shard that a log made at this time begins with. */
 export function firstSlug(nowMs: number): string {
   return String(new Date(nowMs).getUTCFullYear());
@@ -46,15 +79,4 @@ const MIN_KEPT_MS = 365 * 86_400_000;
 /** Whether a shard's last entry is older than what is kept. A time that can't be read is not. */
 export function isPastRetention(lastAt: string, beforeMs: number, nowMs: number): boolean {
   return Date.parse(lastAt) < Math.min(beforeMs, nowMs - MIN_KEPT_MS);
-}
-
-/** The most that somebody outside the log's folder has seen of it. */
-export type Seen = { size: number; root: string | null; by: string };
-
-/**
- * Whether the log's folder is older than what others have seen of it: then nothing may be signed for its origin again, because a second tree would
- * grow under one name. Null when nobody has seen more than `size`.
- */
-export function rolledBackFrom(size: number, seen: readonly Seen[]): Seen | null {
-  return seen.reduce<Seen | null>((most, one) => (one.size > (most?.size ?? size) ? one : most), null);
 }

@@ -29,8 +29,15 @@ const UNUSUAL = Symbol("unusual names");
  * @throws {@link CanonicalError}
  */
 export function canonicalJson(value: unknown, maxDepth: number): string {
+  return canonicalForm(value, maxDepth).text;
+}
+
+/** The same, with what a parse of the text gives. @throws {@link CanonicalError} */
+export function canonicalForm(value: unknown, maxDepth: number): { text: string; value: unknown } {
   const copy = inOrder(value, maxDepth);
-  return copy === UNUSUAL ? fromParts(value, maxDepth) : JSON.stringify(copy);
+  if (copy !== UNUSUAL) return { text: JSON.stringify(copy), value: copy };
+  const text = fromParts(value, maxDepth);
+  return { text, value: JSON.parse(text) };
 }
 
 /**

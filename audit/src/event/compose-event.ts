@@ -2,7 +2,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { type Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
 import { disclosureViolation, ruleViolation } from "../decisions/event-rules.ts";
 import { instantOf } from "./instant.ts";
-import { CanonicalError, canonicalJson } from "./canonical-json.ts";
+import { CanonicalError, canonicalForm } from "./canonical-json.ts";
 import { isEventType, SCHEMA_SHA256, schemaViolation } from "./event-schema.ts";
 import { uuidV7 } from "./uuid-v7.ts";
 
@@ -53,16 +53,17 @@ export function composeEvent(
     schema_sha256: SCHEMA_SHA256,
   };
   if (!isEventType(draft.type)) throw new AuditRejected("type", `there is no event type ${JSON.stringify(draft.type)}`);
-  let text: string;
+  let form: ReturnType<typeof canonicalForm>;
   try {
-    text = canonicalJson(event, MAX_EVENT_DEPTH);
+    form = canonicalForm(event, MAX_EVENT_DEPTH);
   } catch (error) {
     if (error instanceof CanonicalError) throw new AuditRejected(error.code, `${draft.type}: ${error.message}`);
     throw error;
   }
+  const { text, value } = form;
   if (Buffer.byteLength(text) + ADDED_BY_AUDITD_BYTES > MAX_LEAF_BYTES)
     throw new AuditRejected("too_long", `${draft.type}: longer than ${MAX_LEAF_BYTES} bytes`);
-  const violation = schemaViolation(draft.type, JSON.parse(text));
+  const violation = schemaViolation(draft.type, value);
   if (violation !== null) throw new AuditRejected("schema", `${draft.type}: ${violation}`);
   const refusal = ruleViolation(event) ?? disclosureViolation(event, disclosures);
   if (refusal !== null) throw new AuditRejected(refusal.reason, `${draft.type}: ${refusal.message}`);

@@ -1,6 +1,6 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, writeSync } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -27,6 +27,15 @@ export async function writeFully(handle: FileHandle, bytes: Buffer, position: nu
     const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
     if (bytesWritten === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
     written += bytesWritten;
+  }
+}
+
+/** Into memory of the kernel, at once: another thread would take longer to be woken than this takes. @param position null: at the end */
+export function writeNow(fd: number, bytes: Buffer, position: number | null): void {
+  for (let written = 0; written < bytes.length; ) {
+    const count = writeSync(fd, bytes, written, bytes.length - written, position === null ? null : position + written);
+    if (count === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
+    written += count;
   }
 }
 

@@ -71,7 +71,10 @@ export class LogReader {
     try {
       return await readFile(join(this.#logDir, tilePath(name)));
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+      const code = error instanceof Error && "code" in error ? error.code : null;
+      if (code === "ENOENT") return null;
+      // What the disk has lost is as gone as what somebody changed.
+      if (code === "EIO") throw this.#damaged(name, "can't be read from its disk (EIO)");
       throw error;
     }
   }

@@ -5,7 +5,8 @@
  * it can't hit another's.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 
@@ -13,12 +14,40 @@ const HELD = "serving";
 /** Of one that has not got the name, or was killed before. */
 const OWN = /^serving\.[0-9a-f]{16}$/;
 
-/**
- * Holds until the server that it answers is closed, or the process ends; by itself it keeps no process alive. Null when another one holds.
- * @param folder short, best `.`: the path of a socket has 107 bytes, and this adds 42.
- */
-export async function becomeTheOnlyOne(folder: string): Promise<Server | null> {
+/** Another process works on this folder. */
+class AlreadyRunningError extends Error {
+  override readonly name = "AlreadyRunningError";
+  readonly code = "already_running";
+
+  constructor(folder: string) {
+    super(`another process works on ${folder}: it goes on, and this one ends; stop the other one first`);
+  }
+}
+
+/** As {@link becomeTheOnlyOne}. @throws AlreadyRunningError when another one holds */
+export async function holdAlone(folder: string): Promise<Disposable> {
+  const held = await becomeTheOnlyOne(folder);
+  if (held === null) throw new AlreadyRunningError(folder);
+  return held;
+}
+
+/** Holds until it is disposed of, or the process ends, however it ends; by itself it keeps no process alive. Null when another one holds. */
+export async function becomeTheOnlyOne(folder: string): Promise<Disposable | null> {
+  await using opened = await open(folder, "r");
   const id = randomBytes(8).toString("hex");
+  const server = await heldIn(process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder, id);
+  if (server === null) return null;
+  return {
+    [Symbol.dispose]: () => {
+      server.close();
+      // A copy of the folder need not stumble over it.
+      rmSync(join(folder, HELD, id), { force: true });
+    },
+  };
+}
+
+/** @param folder short: the path of a socket has 107 bytes on Linux, 103 elsewhere, and this adds 42 */
+async function heldIn(folder: string, id: string): Promise<Server | null> {
   const own = join(folder, `${HELD}.${id}`);
   const held = join(folder, HELD);
   await mkdir(own, { mode: 0o700 });

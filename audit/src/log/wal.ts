@@ -5,10 +5,10 @@
  * space; a failed write or sync ends this object for good; a segment is deleted only when a durable checkpoint covers its batches, and after a
  * power cut the segments that are there are the newest ones, without a gap.
  */
-import { constants, writeSync } from "node:fs";
+import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder, type WithRoom, writeFully } from "./durable-file.ts";
+import { syncFolder, type WithRoom, writeFully, writeNow } from "./durable-file.ts";
 import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 
 const ZEROS = Buffer.alloc(1_048_576);
@@ -57,7 +57,6 @@ export class Wal {
       const frame = encodeBatch({ firstIndex, leaves });
       if (this.#current.used + frame.length > this.#segmentBytes) await this.#roll();
       const segment = this.#current;
-      // Into memory of the kernel: another thread would take longer to be woken than this takes.
       writeNow(segment.handle.fd, frame, segment.used);
       await segment.handle.datasync();
       segment.used += Math.ceil(frame.length / FRAME_ALIGNMENT) * FRAME_ALIGNMENT;
@@ -149,13 +148,5 @@ async function allocate(folder: string, sequence: number, segmentBytes: number):
     await handle.close();
     await unlink(`${path}.new`).catch(() => {});
     throw error;
-  }
-}
-
-function writeNow(fd: number, bytes: Buffer, position: number): void {
-  for (let written = 0; written < bytes.length; ) {
-    const count = writeSync(fd, bytes, written, bytes.length - written, position + written);
-    if (count === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
-    written += count;
   }
 }

@@ -33,6 +33,9 @@ export async function admitNext(states: LogStates, signers: readonly NoteSigner[
   const { checkpoint, extra } = proof;
   const log = await states.find(checkpoint.origin);
   if (log === null) throw new WitnessError("origin_unknown", `${checkpoint.origin} is no log of this witness`);
+  // Its keys may be with whoever put it back: what it named before is not what goes on.
+  if (log.followedBy !== null)
+    throw new WitnessError("already_followed", `${checkpoint.origin} is followed by ${log.followedBy}`);
   if (!isSignedBy(checkpoint, log.keys)) throw new WitnessError("not_signed", "the log did not sign this checkpoint");
   if (!isSignedBy(checkpoint, signers)) throw new WitnessError("not_cosigned", "this witness did not cosign this checkpoint");
   if (!holdsLeaf(proof)) throw new WitnessError("not_included", "the leaf is not in the tree of this checkpoint");

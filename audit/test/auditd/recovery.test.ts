@@ -133,7 +133,7 @@ t.test("one log has one writer", async (t) => {
   const auditd = await startedAuditd(t);
   const second = new AuditdFixture(auditd.root);
   t.teardown(() => second.stop("SIGKILL"));
-  await refusesToStart(t, second, /another auditd answers/, "while the first runs");
+  await refusesToStart(t, second, /AlreadyRunningError: another process works on/, "while the first runs");
   await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
   t.match(await producer.fact(keyList()), { index: Number }, "the first is not disturbed");
 });

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -329,7 +329,7 @@ async function restoredLog(t: Test) {
   await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
   await gate.covered((await gate.fact(keyList())).index);
   const backup = join(root, "backup");
-  cpSync(auditd.config.auditDir, backup, { recursive: true });
+  await auditd.copyTo(backup);
   const later = await Promise.all(Array.from({ length: 30 }, () => gate.fact(keyList())));
   await gate.covered(later.at(-1)!.index);
   const size = auditd.checkpointSize();

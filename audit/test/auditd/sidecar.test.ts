@@ -120,3 +120,24 @@ t.test("a segment fits in a frame whatever its values are", async (t) => {
   await sidecar.close();
   t.ok(encodeJsonFrame(FRAME.reply, { id: 1, spooled }).length < MAX_AUDITD_FRAME_BYTES);
 });
+
+t.test("a write that is tried again, because there was no room at first, stands there once", async (t) => {
+  const folder = join(temporaryFolder(t), "disclosures");
+  let isOpen = false;
+  let tries = 0;
+  const secondTry = async <T>(write: () => Promise<T>): Promise<T> => {
+    if (!isOpen) {
+      isOpen = true;
+      return write();
+    }
+    tries += 2;
+    await write();
+    return write();
+  };
+  const sidecar = await Sidecar.open(folder, 0, secondTry);
+  for (const index of [1, 2, 3, 4]) await sidecar.append([disclosing(index)]);
+  await sidecar.append([disclosing(5), disclosing(6)]);
+  await sidecar.close();
+  t.same(indices(folder), [1, 2, 3, 4, 5, 6]);
+  t.equal(tries, 10, "each was tried twice");
+});

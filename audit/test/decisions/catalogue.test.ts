@@ -5,7 +5,7 @@ import { JOB_STATES } from "@resontech/contracts/job-states";
 import t from "tap";
 import { CATALOGUE_FILE, catalogueText } from "../../build/verifier-catalogue.ts";
 import { composeEvent } from "../../src/producer/producer.ts";
-import { readLeaf } from "../../src/verifier/leaf.ts";
+import { readLeaf } from "../../src/verifier/read-leaf.ts";
 import { jobSubmit } from "../helper.ts";
 
 const auditorGuide = readFileSync(join(import.meta.dirname, "../../../docs/auditor.md"), "utf8");

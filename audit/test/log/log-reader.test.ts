@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { LogReader } from "../../src/log/log-reader.ts";
@@ -45,4 +45,16 @@ t.test("growing step by step, reopened between, gives the tree that growing at o
   const reopened = await TreeWriter.open(join(folder, "steps"), size, hasRoom);
   t.equal(size, 1_000);
   t.same(reopened.root(), once.root());
+});
+
+t.test("what the disk can't give back any more is damage, named with the first leaf that it leaves unproven", async (t) => {
+  const logDir = join(temporaryFolder(t), "log");
+  mkdirSync(logDir);
+  const writer = await TreeWriter.open(logDir, 0, hasRoom);
+  await (await writer.grow(leavesFrom(0, 600)))();
+  // Reading a process's memory at its first page fails as a bad sector does.
+  const bundle = join(logDir, "tile/entries/001");
+  rmSync(bundle);
+  symlinkSync("/proc/self/mem", bundle);
+  await t.rejects(new LogReader(logDir).readEntries(1, 256), { code: "log_damaged", index: 256, message: /EIO/ });
 });

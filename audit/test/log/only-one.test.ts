@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { becomeTheOnlyOne } from "../../src/log/only-one.ts";
+import { becomeTheOnlyOne, holdAlone } from "../../src/log/only-one.ts";
 import { temporaryFolder } from "../helper.ts";
 
 const MODULE = join(import.meta.dirname, "../../src/log/only-one.ts");
@@ -43,9 +43,19 @@ t.test("of many that find a killed one's socket at once, one holds the folder", 
   for (let round = 0; round < 20; round++) {
     await (await holder(t, folder)).kill();
     const all = await Promise.all(Array.from({ length: 12 }, () => becomeTheOnlyOne(folder)));
-    const held = all.filter((server) => server !== null);
+    const held = all.filter((one) => one !== null);
     t.equal(held.length, 1, `round ${round}`);
     t.equal(await becomeTheOnlyOne(folder), null, "the one that was quicker holds");
-    for (const server of held) server.close();
+    for (const one of held) one[Symbol.dispose]();
   }
+});
+
+t.test("a folder whose name alone is longer than a socket's path may be is held as any other", async (t) => {
+  const folder = join(temporaryFolder(t), "long".repeat(30), "longer".repeat(20));
+  mkdirSync(folder, { recursive: true });
+  const one = await holdAlone(folder);
+  await t.rejects(holdAlone(folder), { code: "already_running", message: folder });
+  one[Symbol.dispose]();
+  t.same(readdirSync(join(folder, "serving")), [], "whoever gives it up leaves no socket");
+  (await holdAlone(folder))[Symbol.dispose]();
 });

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { parseCheckpoint } from "../../src/log/checkpoint.ts";
@@ -82,6 +82,13 @@ t.test("a new shard is known only by the log's own word under a checkpoint that 
   const sound = await proofText(auditd.logDir, index, cosigned);
   for (const what of ["the first time", "again"])
     t.match(admit(sound), { status: 0, stdout: '{"admitted":["box.audit.acme/2027"]}\n' }, what);
+  const [state = ""] = readdirSync(join(witness.dir, "logs"))
+    .map((name) => join(witness.dir, "logs", name))
+    .filter((path) => readFileSync(path, "utf8").includes('"box.audit.acme/2026"'));
+  const open = readFileSync(state, "utf8");
+  writeFileSync(state, open.replace('"followedBy":null', '"followedBy":"box.audit.acme/2027-2"'));
+  t.match(admit(sound), { status: 1, stderr: /already_followed/ }, "a log that ended here names no shard any more");
+  writeFileSync(state, open);
   auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
   await auditd.start();
   await auditd.control({ verb: "clock-is-right" });
@@ -125,7 +132,7 @@ t.test("a shard after a restore is known only if it admits the loss of all that 
     return readFileSync(join(auditd.logDir, "checkpoint"), "utf8");
   };
   const old = { origin: `box.audit.acme/${auditd.currentSlug}`, note: await append() };
-  cpSync(auditDir, join(auditd.root, "backup"), { recursive: true });
+  await auditd.copyTo(join(auditd.root, "backup"));
   const lost = await append();
   t.equal((await witness.post(requestOf(0, [], lost))).status, 200);
   await witness.stop();
