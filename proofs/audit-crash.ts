@@ -115,6 +115,8 @@ const KEPT_THOUGH_NEEDLESS: ReadonlySet<string> = new Set([
   // An older ledger is as good, only that a start reads more leaves; it is written by the one way in which files are replaced.
   "name of ledger",
   "name of ledger at a turn",
+  // Prepared keys that are gone at the turn are made and named anew before it, and those that are there are synced once more.
+  "name of key at a turn",
   // The same call as at every start. What a closed shard's segments held is under its last checkpoint, and seldom there is more than one.
   "removed name of WAL segment at a turn",
 ]);

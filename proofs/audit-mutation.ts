@@ -169,7 +169,7 @@ async function wholeHistories(
   policy: Buffer,
 ): Promise<{ what: string; said: string; isCaught: boolean }[]> {
   const [origin = "", size = "", hash = ""] = readFileSync(join(root, "kept"), "utf8").split("\n");
-  const kept = { origin, size: Number(size), root: Buffer.from(hash, "base64") };
+  const kept = { origin, size: Number(size), root: Buffer.from(hash, "base64").toString("latin1") };
   const older = await verify({ bundle: onePiece(Uint8Array.from(tars[0]!.tar)), policy, platform: nodePlatform, known: [kept] });
   const between = headOf(tars.find(({ size }) => size === 256)!.tar);
   const other = await verify({
@@ -177,8 +177,8 @@ async function wholeHistories(
     policy,
     platform: nodePlatform,
     known: [
-      { ...kept, root: Buffer.alloc(32, 1) },
-      { ...kept, ...between },
+      { ...kept, root: "\u0001".repeat(32) },
+      { ...kept, ...between, root: between.root.toString("latin1") },
     ],
   });
   const said = ({ verdicts }: Awaited<ReturnType<typeof verify>>): string => verdicts["APPEND-ONLY"].reason;

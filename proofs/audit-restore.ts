@@ -78,6 +78,8 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
     const kept = auditd.checkpointSize();
     say(`put back to ${kept} of ${signed.size} entries`);
 
+    // Left by the kill.
+    for (const name of ["coordinator-gate", "audit-out"]) rmSync(socketOf(root, name), { force: true });
     const starting = auditd.start();
     await until(() => existsSync(socketOf(root, "audit-out")), "auditd listens");
     const claim = by === "producer" ? { highestAck: last } : {};

@@ -1,6 +1,8 @@
 /** Inputs of up to a hundred MiB that ask for far more than they are: each is judged by the program itself, whose memory and time are measured. */
 import { canonicalText } from "./change-json.ts";
 import type { Dice } from "./dice.ts";
+import { everythingAtOnce } from "./everything-at-once.ts";
+import { fact, forged, START_MS } from "./facts.ts";
 import { Forge, type ForgedLog, HONEST, OPENINGS, ORIGIN, OTHER_ORIGIN } from "./forged-log.ts";
 import { type Input, inputOf } from "./input.ts";
 import { fixChecksum, member } from "./members.ts";
@@ -10,7 +12,6 @@ import type { NoteKeys } from "./note-keys.ts";
 const MIB = 1_048_576;
 const FOREIGN = "f".repeat(64);
 const ROOT = Buffer.alloc(32).toString("base64");
-const START_MS = Date.parse("2026-01-01T00:00:00.000Z");
 
 export const LARGE_INPUTS = {
   "disclosures of line ends": (forge, dice) => withDisclosures(forge, Buffer.alloc(megabytes(dice), "\n")),
@@ -49,7 +50,7 @@ export const LARGE_INPUTS = {
   "known checkpoints of one line": (forge) => withKnown(forge, around("# ", 60 * MIB, "a", "\n")),
   "many known checkpoints": (forge, dice) => {
     const origin = dice.pick([ORIGIN, "o".repeat(255), "ü".repeat(120)]);
-    return withKnown(forge, Buffer.from(Array.from({ length: 100_000 }, (_, at) => `${origin}\n${at}\n${ROOT}\n`).join("")));
+    return withKnown(forge, Buffer.from(Array.from({ length: 50_000 }, (_, at) => `${origin}\n${at}\n${ROOT}\n`).join("")));
   },
   "a known report that is deep": (forge, dice) =>
     withKnown(forge, around('{"checkpoint":', reportBytes(dice), dice.pick(["[", '{"a":']), "")),
@@ -79,6 +80,7 @@ export const LARGE_INPUTS = {
     forge.input(forged({ leaves: Array.from({ length: 65_536 + dice.pick([-1, 0, 1, 300]) }, (_, at) => fact(at, "key.list")) })),
   "operations and URLs without end": (forge) => forge.input(operationsAndUrls()),
   "long values that the judges keep": (forge) => forge.input(longValues()),
+  "everything at once": (forge) => forge.input(everythingAtOnce()),
   "a proof that is long": (forge, dice) =>
     inputOf(around("c2sp.org/tlog-proof@v1\nextra ", megabytes(dice), "A", "\n"), policyOf(forge)),
 } as const satisfies Record<string, (forge: Forge, dice: Dice) => Input>;
@@ -102,27 +104,6 @@ function around(before: string, bytes: number, what: string, after: string): Buf
   return Buffer.concat([Buffer.from(before), Buffer.alloc(bytes - (bytes % what.length), what), Buffer.from(after)]);
 }
 
-function forged(changes: Partial<ForgedLog>): ForgedLog {
-  const none = {
-    kept: [],
-    disclosures: new Map(),
-    known: [],
-    knownSizes: [],
-    erasures: [],
-    downtime: null,
-    nonce: null,
-    sample: null,
-  };
-  return {
-    ...none,
-    origin: ORIGIN,
-    leaves: [fact(0, "key.list")],
-    note: HONEST,
-    policy: [{ key: "ed25519", as: "log" }, "quorum none"],
-    ...changes,
-  };
-}
-
 function policyOf(forge: Forge): Buffer {
   return forge.policy(forged({}));
 }
@@ -141,26 +122,6 @@ function withDowntime(forge: Forge, downtime: Buffer): Input {
 
 function withDisclosures(forge: Forge, text: Buffer): Input {
   return forge.input(forged({ disclosures: new Map([[0, text]]) }));
-}
-
-/** Sound but for its schemas, which are another release's. */
-function fact(at: number, type: string, changes: object = {}): Buffer {
-  const time = new Date(START_MS + at).toISOString();
-  const id = `${at.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
-  const named = { actor: { kind: "system", sub: "auditd" }, object: { id: "auditd", kind: "log" }, op: id.replace("-7", "-4") };
-  const placed = {
-    boot: "b",
-    id,
-    phase: "fact",
-    prod: "auditd",
-    pseq: at + 1,
-    schema_sha256: FOREIGN,
-    t: time,
-    t_log: time,
-    type,
-    v: 1,
-  };
-  return Buffer.from(canonicalText({ ...named, ...placed, ...changes }));
 }
 
 /** Each entry commits to as many values as one can, each of which is marked as erased by one of ten thousand entries. */
