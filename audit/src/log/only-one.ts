@@ -74,7 +74,8 @@ async function isNamed(own: string, held: string): Promise<boolean> {
     await rename(own, held);
     return true;
   } catch (error) {
-    if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) return false;
+    // ENOENT: the one that holds asked for this one's socket before it took calls, and removed it.
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes(codeOf(error))) return false;
     throw error;
   }
 }

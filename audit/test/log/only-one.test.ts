@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
 import { becomeTheOnlyOne, holdAlone } from "../../src/log/only-one.ts";
 import { temporaryFolder } from "../helper.ts";
@@ -48,6 +49,25 @@ t.test("of many that find a killed one's socket at once, one holds the folder", 
     t.equal(await becomeTheOnlyOne(folder), null, "the one that was quicker holds");
     for (const one of held) one[Symbol.dispose]();
   }
+});
+
+t.test("whose socket was removed by another, before it took calls, does not hold, and says no more than that", async (t) => {
+  const folder = temporaryFolder(t);
+  const text = `const { readdirSync, rmSync } = require("node:fs");
+const { workerData: { folder, enough } } = require("node:worker_threads");
+while (Atomics.load(enough, 0) === 0)
+  for (const name of readdirSync(folder))
+    try {
+      rmSync(folder + "/" + name, { recursive: true, force: true });
+    } catch {}`;
+  const enough = new Int32Array(new SharedArrayBuffer(4));
+  const removing = new Worker(text, { eval: true, workerData: { folder, enough } });
+  t.teardown(() => removing.terminate());
+  await once(removing, "online");
+  for (let round = 0; round < 200; round++) (await becomeTheOnlyOne(folder))?.[Symbol.dispose]();
+  Atomics.store(enough, 0, 1);
+  await once(removing, "exit");
+  t.equal(await becomeTheOnlyOne(folder).then((held) => held === null), false, "once nobody removes anything");
 });
 
 t.test("a folder whose name alone is longer than a socket's path may be is held as any other", async (t) => {

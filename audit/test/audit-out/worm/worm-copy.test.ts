@@ -138,7 +138,8 @@ t.test(
     const log = await new WrittenLog(temporaryFolder(t)).open("2026");
     await log.append(keyLists(300));
     const before = await Copying.of(t, log, store);
-    await untilThere(store, "2026/checkpoints/300");
+    // The bucket has the checkpoint a moment before the cursor says so: stopped in between, the copy begins at 256 again.
+    await until(() => before.copy.status.cursor?.index === 300);
     await before.stop();
     await log.append(keyLists(700));
     await using follower = new LogFollower(log.options, silent);
