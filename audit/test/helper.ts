@@ -113,13 +113,18 @@ globalThis.Date = class extends True {
     return JSON.parse(text);
   }
 
-  /** As a snapshot of its disk would be: of a log to which nothing is being written. */
-  async copyTo(folder: string): Promise<void> {
+  /** Until a checkpoint covers every entry. */
+  async settled(): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
       const { size, checkpointSize } = await this.control({ verb: "status" });
       return size === checkpointSize;
     };
     while (!(await isSettled())) await sleep(10);
+  }
+
+  /** As a snapshot of its disk would be: of a log to which nothing is being written. */
+  async copyTo(folder: string): Promise<void> {
+    await this.settled();
     cpSync(this.config.auditDir, folder, { recursive: true });
   }
 
