@@ -68,8 +68,8 @@ export async function exportEvidence(context: PartContext, framework: string, fo
   if (!FRAMEWORK.test(framework))
     throw new ExportFailed("a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act");
   const controlsFile = context.layout.release("app", "policies", "controls.json");
-  return await logged(context, { action: "appliance audit evidence", detail: { framework } }, () =>
-    writeEvidence(auditdConfig(context), { framework, controlsFile, outFolder: resolve(folder) }),
+  return await logged(context, { action: "appliance audit evidence", detail: { framework } }, (witnessedFor) =>
+    writeEvidence(auditdConfig(context), { framework, controlsFile, outFolder: resolve(folder), witnessedFor }),
   );
 }
 

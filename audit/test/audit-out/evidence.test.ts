@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { getDocumentProxy } from "unpdf";
@@ -204,6 +204,44 @@ t.test("the verifier bears out the bundle of a pack", async (t) => {
   });
   t.match(stdout, /INTEGRITY +PASS/);
   t.match(stdout, /SIGNATURE +PASS/);
+});
+
+t.test("of a log that goes on meanwhile the tables count what the bundle holds", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  await log.append(keyLists(300));
+  const over = new AbortController();
+  const growing = (async () => {
+    while (!over.signal.aborted) await log.append(keyLists(1));
+  })();
+  const pack = await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
+  over.abort();
+  await growing;
+  t.ok(log.size > pack.size, `${log.size} entries, ${pack.size} of them in the bundle`);
+  const { texts } = await readReport(join(root, "pack/report.pdf"));
+  t.ok(texts[0]!.includes(`${pack.size}, with the indices 0 to ${pack.size - 1}`));
+  const { stdout } = spawnSync(process.execPath, [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile, "--json"], {
+    encoding: "utf8",
+  });
+  const { size, root: signedRoot } = JSON.parse(stdout).checkpoint;
+  t.equal(size, pack.size);
+  t.ok(texts[0]!.includes(`Root ${signedRoot}`), "the verifier names the root of the report");
+});
+
+t.test("where a checkpoint that witnesses countersigned covers the request, the pack is of that one", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  await log.append(keyLists(300));
+  copyFileSync(join(log.logDir, "checkpoint"), join(log.logDir, "checkpoint.witnessed"));
+  await log.append(keyLists(400));
+  const packOf = (out: string, witnessedFor: number) =>
+    writeEvidence(log.options, { ...{ framework: "gdpr", controlsFile: CONTROLS, witnessedFor }, outFolder: join(root, out) });
+  t.equal((await packOf("covered", 299)).size, 300);
+  t.equal((await packOf("newer", 300)).size, 700);
+  const { texts } = await readReport(join(root, "covered/report.pdf"));
+  const [, , signedRoot = ""] = readFileSync(join(log.logDir, "checkpoint.witnessed"), "utf8").split("\n");
+  t.ok(texts[0]!.includes("300, with the indices 0 to 299"));
+  t.ok(texts[0]!.includes(`Root ${signedRoot}`));
 });
 
 t.test("a disk that becomes full leaves nothing of a pack", { skip: lacksMount }, async (t) => {

@@ -7,8 +7,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { parseLeaf } from "../../event/leaf.ts";
-import { exportLog, type ExportResult } from "../../export/export-log.ts";
-import { makeFolder, writeNew } from "../../log/durable-file.ts";
+import type { ExportResult } from "../../export/export-log.ts";
+import { writeNew } from "../../log/durable-file.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import type { VerifiedTree } from "../follow/verified-tree.ts";
@@ -18,43 +18,41 @@ import { assessmentResults } from "./oscal.ts";
 import type { ControlFindings } from "./pack-scope.ts";
 import { reportOf } from "./report/report.ts";
 
-const BUNDLE = "log.tar";
+export const BUNDLE = "log.tar";
 
 type Found = { findings: ControlFindings[]; from: string; to: string; sha256: string };
 
 /**
- * @param folder is made, all of it or nothing; it must not be there yet
- * @returns what `log.tar` is
+ * @param bundle what {@link BUNDLE} in the folder is; the shard was followed as far as that goes
+ * @param folder has the bundle, and nothing else
  */
 export async function writeEvidencePack(
-  { origin, logDir, tree }: FollowedShard,
+  { origin, tree }: FollowedShard,
+  bundle: ExportResult,
   name: string,
   framework: Framework,
   folder: string,
-): Promise<ExportResult> {
-  return await makeFolder(folder, 0o750, async (beside) => {
-    const { size, root } = tree.checkpoint;
-    const sums: string[] = [];
-    const write = async (file: string, content: string | Buffer): Promise<void> => {
-      await writeNew(join(beside, file), content, 0o640);
-      sums.push(sumLine(createHash("sha256").update(content).digest("hex"), file));
-    };
-    const { findings, from, to, sha256 } = await writeEvents(tree, size, framework, join(beside, "events.csv"));
-    sums.push(sumLine(sha256, "events.csv"));
-    const lines = findings.map(({ id, title, count, firstIndex, lastIndex }) =>
-      csvLine([id, title, count, firstIndex ?? "", lastIndex ?? ""]),
-    );
-    await write("controls.csv", csvLine(["control", "title", "entries", "first index", "last index"]) + lines.join(""));
-    const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
-    await write("assessment-results.json", `${JSON.stringify(assessmentResults(scope, findings), null, 2)}\n`);
-    // Loaded here: the command that writes packs is also every other command of the appliance's, which need not read a megabyte for it.
-    const { reportPdf } = await import("./report/report-pdf.ts");
-    await write("report.pdf", await reportPdf(reportOf(scope, findings)));
-    const bundle = await exportLog({ logDir, file: join(beside, BUNDLE), witnessedFor: size - 1 });
-    sums.push(sumLine(bundle.sha256, BUNDLE));
-    await writeNew(join(beside, "SHA256SUMS"), sums.join(""), 0o640);
-    return bundle;
-  });
+): Promise<void> {
+  const { size } = bundle;
+  const root = await tree.rootAt(size);
+  const sums: string[] = [];
+  const write = async (file: string, content: string | Buffer): Promise<void> => {
+    await writeNew(join(folder, file), content, 0o640);
+    sums.push(sumLine(createHash("sha256").update(content).digest("hex"), file));
+  };
+  const { findings, from, to, sha256 } = await writeEvents(tree, size, framework, join(folder, "events.csv"));
+  sums.push(sumLine(sha256, "events.csv"));
+  const lines = findings.map(({ id, title, count, firstIndex, lastIndex }) =>
+    csvLine([id, title, count, firstIndex ?? "", lastIndex ?? ""]),
+  );
+  await write("controls.csv", csvLine(["control", "title", "entries", "first index", "last index"]) + lines.join(""));
+  const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
+  await write("assessment-results.json", `${JSON.stringify(assessmentResults(scope, findings), null, 2)}\n`);
+  // Loaded here: the command that writes packs is also every other command of the appliance's, which need not read a megabyte for it.
+  const { reportPdf } = await import("./report/report-pdf.ts");
+  await write("report.pdf", await reportPdf(reportOf(scope, findings)));
+  sums.push(sumLine(bundle.sha256, BUNDLE));
+  await writeNew(join(folder, "SHA256SUMS"), sums.join(""), 0o640);
 }
 
 /** A line for each of the first `size` entries that bears on a control. */
