@@ -13,6 +13,12 @@ import { Acts } from "./privacy/acts.ts";
 import { CommitmentStore } from "./privacy/commitment-store.ts";
 import { Outbox } from "./record/outbox.ts";
 
+/**
+ * A write waits while the thread makes the database anew, which takes minutes when there are many GB of it. What an act writes waits for its turn instead,
+ * and holds nobody up; this is for the rest.
+ */
+const SCRUBBED_TIMEOUT_MS = 3_600_000;
+
 export type OpenedVault = {
   kek: KeyEncryptionKey;
   keys: KeyTable;
@@ -30,7 +36,7 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   stack.use(await holdAlone(config.dataDir));
   spillTo(config.dataDir);
   const file = join(config.dataDir, "sealed.sqlite");
-  const db: Database.Database = stack.adopt(openDatabase(file, SEALED_MIGRATIONS), (one) => {
+  const db: Database.Database = stack.adopt(openDatabase(file, SEALED_MIGRATIONS, SCRUBBED_TIMEOUT_MS), (one) => {
     one.close();
   });
   const store = new CommitmentStore(db);

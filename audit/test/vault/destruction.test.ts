@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
+import { refuse } from "../../src/vault/privacy/holds.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
 import { ORIGIN, PartsFixture } from "./parts.ts";
 
@@ -58,6 +59,25 @@ t.test(
     t.equal(statSync(`${file}-wal`).size, 0);
   },
 );
+
+t.test("whoever asks for something writes nothing before its turn: the database may be made anew meanwhile", async (t) => {
+  using vault = await PartsFixture.open(t);
+  await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
+  const busy = Promise.withResolvers<void>();
+  const turn = vault.parts.turns.run(() => busy.promise);
+  const asked = { subject: "usr-1", request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo" };
+  const erasing = vault.erasures.erase({ ...asked, verb: "erase", approvers: ["usr-a", "usr-b"] }).catch(() => null);
+  const refusing = refuse(vault.parts, { ...asked, verb: "refuse", until: "2030-01-01T00:00:00.000Z" });
+  await sleep(50);
+  t.same(vault.parts.outbox.unanswered(0), []);
+  busy.resolve();
+  await Promise.all([turn, erasing, refusing]);
+  const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
+  t.same(
+    said.map(({ type, phase }) => `${type} ${phase}`),
+    ["privacy.erasure requested", "privacy.refusal fact"],
+  );
+});
 
 t.test("an erasure looks for the keys and so many values as there is room for, and says for how many", async (t) => {
   using vault = await PartsFixture.open(t);

@@ -2,18 +2,16 @@ import { chmodSync, closeSync, openSync } from "node:fs";
 import Database from "better-sqlite3";
 import { type Migration, migrate } from "./migrate.ts";
 
-/** A write waits while the database is made anew, which takes minutes when there are many GB of it; else nobody else writes. */
-const WRITERS_TIMEOUT_MS = 3_600_000;
-
 /**
  * Opens (or makes, mode 0600) a database of the vault. WAL and `synchronous=FULL`: what was committed is on the disk. `secure_delete`: what was
  * deleted is overwritten. Nothing but {@link scrub} spills to temporary files, which would hold pages that nobody overwrites.
+ * @param timeoutMs so long a write waits for another connection's, and with it the thread
  * @throws DatabaseTooNew
  */
-export function openDatabase(file: string, migrations: readonly Migration[]): Database.Database {
+export function openDatabase(file: string, migrations: readonly Migration[], timeoutMs = 5_000): Database.Database {
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
-  const db = new Database(file, { timeout: WRITERS_TIMEOUT_MS });
+  const db = new Database(file, { timeout: timeoutMs });
   try {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");

@@ -25,13 +25,16 @@ export class Erasures {
    * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back
    */
   async erase({ verb: _verb, ...asked }: EraseRequest): Promise<EraseReply> {
-    const { acts, outbox, record } = this.#parts;
-    if (outbox.holdsInDoubt) throw holdsInDoubt();
-    const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
-    const objection = erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
-    if (objection !== null) throw new VaultRefused(objection.code, objection.message);
+    const { acts, outbox, record, turns } = this.#parts;
     const op = randomUUID();
-    await opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked));
+    // In turn: nothing is written while the database is made anew, and of two at once the second finds the first.
+    await turns.run(async () => {
+      if (outbox.holdsInDoubt) throw holdsInDoubt();
+      const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
+      const objection = erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
+      if (objection !== null) throw new VaultRefused(objection.code, objection.message);
+      await opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked));
+    });
     return replyOf(await this.goOn(op));
   }
 

@@ -34,43 +34,47 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
 
 /** People vouch that the holds of a database that was put back are those of the log. @throws VaultRefused, AuditUnavailable */
 export async function confirmHolds(
-  { acts, outbox, record }: VaultParts,
+  { acts, outbox, record, turns }: VaultParts,
   { requester, approvers }: ConfirmHoldsRequest,
 ): Promise<{ op: string; holds: number }> {
   const objection = approvalObjection({ requester, approvers });
   if (objection !== null) throw new VaultRefused(objection.code, objection.message);
-  if (!outbox.holdsInDoubt) throw new VaultRefused("holds_not_in_doubt", "the holds are not in doubt");
-  const op = randomUUID();
-  void record.connection;
-  const holds = acts.holdCount;
-  outbox.sayHoldsConfirmed({
-    ...({ type: "privacy.holds.confirm", phase: "fact", op, action: "vault confirm-holds" } as const),
-    ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "log", id: "vault" } },
-    detail: { holds, requester, approvers },
+  return turns.run(async () => {
+    if (!outbox.holdsInDoubt) throw new VaultRefused("holds_not_in_doubt", "the holds are not in doubt");
+    const op = randomUUID();
+    void record.connection;
+    const holds = acts.holdCount;
+    outbox.sayHoldsConfirmed({
+      ...({ type: "privacy.holds.confirm", phase: "fact", op, action: "vault confirm-holds" } as const),
+      ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "log", id: "vault" } },
+      detail: { holds, requester, approvers },
+    });
+    await record.durableInTime(op, "fact");
+    return { op, holds };
   });
-  await record.durableInTime(op, "fact");
-  return { op, holds };
 }
 
 /** @throws VaultRefused, AuditUnavailable */
 export async function refuse(parts: VaultParts, asked: RefuseRequest): Promise<{ op: string }> {
-  const { acts, record } = parts;
+  const { acts, record, turns } = parts;
   const { subject, request, legalBasis, until, requester } = asked;
   if (Number.isNaN(Date.parse(until))) throw new VaultRefused("request_invalid", "until is no instant");
-  const op = randomUUID();
-  void record.connection;
-  acts.begin(
-    { op, kind: "refusal", subject, request: { request, legalBasis, until } },
-    {
-      ...({ type: "privacy.refusal", phase: "fact", op, action: "vault refuse" } as const),
-      actor: { sub: requester, kind: "operator" },
-      object: { kind: "user", id: subject },
-      detail: { request, legal_basis: legalBasis, until, requester },
-    },
-  );
-  await record.durableInTime(op, "fact");
-  acts.advance(op, "done");
-  return { op };
+  return turns.run(async () => {
+    const op = randomUUID();
+    void record.connection;
+    acts.begin(
+      { op, kind: "refusal", subject, request: { request, legalBasis, until } },
+      {
+        ...({ type: "privacy.refusal", phase: "fact", op, action: "vault refuse" } as const),
+        actor: { sub: requester, kind: "operator" },
+        object: { kind: "user", id: subject },
+        detail: { request, legal_basis: legalBasis, until, requester },
+      },
+    );
+    await record.durableInTime(op, "fact");
+    acts.advance(op, "done");
+    return { op };
+  });
 }
 
 function holdObjection(
