@@ -1,12 +1,13 @@
 /**
- * Says in the log what audit-out has to say. It never makes anybody wait: auditd may be away for as long as it likes, and then the newest facts are kept
- * until it is back.
+ * Says in the log what audit-out has to say. auditd may be away for as long as it likes, and then the newest facts are kept until it is back: nobody
+ * waits but those who ask to.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Logger } from "pino";
+import { untilEither } from "./until-either.ts";
 import { type AuditProducer, AuditRejected, AuditUnavailable, connectProducer, type SeenTree } from "../producer/producer.ts";
 
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
@@ -17,6 +18,9 @@ const MAX_SEEN = 64;
 
 export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" | "detail"> & { object: EventDraft<T>["object"] };
 
+/** A fact that waits, and whoever waits for it. */
+type Waiting = { fact: OwnFact; said: PromiseWithResolvers<void> };
+
 export class Reporter implements AsyncDisposable {
   readonly #socketPath: string;
   readonly #seen: () => readonly SeenTree[];
@@ -25,7 +29,7 @@ export class Reporter implements AsyncDisposable {
   #producer: AuditProducer | null = null;
   readonly #log: Logger;
   readonly #stop = new AbortController();
-  readonly #waiting: OwnFact[] = [];
+  readonly #waiting: Waiting[] = [];
   #wake = Promise.withResolvers<void>();
   #running: Promise<void>;
 
@@ -43,10 +47,26 @@ export class Reporter implements AsyncDisposable {
   }
 
   report<T extends FactType>(fact: OwnFact<T>): void {
-    if (this.#waiting.length === MAX_WAITING)
-      this.#log.warn({ fact: this.#waiting.shift() }, "auditd is away; this fact is given up");
-    this.#waiting.push(fact);
+    this.#add(fact).catch(() => {}); // The process' own log has it.
+  }
+
+  /** Resolves once auditd has the fact, or refuses it. @throws the signal's reason; Error when newer facts took its place */
+  async say<T extends FactType>(fact: OwnFact<T>, signal: AbortSignal): Promise<void> {
+    const said = this.#add(fact);
+    said.catch(() => {});
+    await untilEither(said, signal);
+  }
+
+  #add(fact: OwnFact): Promise<void> {
+    if (this.#waiting.length === MAX_WAITING) {
+      const oldest = this.#waiting.shift()!;
+      this.#log.warn({ fact: oldest.fact }, "auditd is away; this fact is given up");
+      oldest.said.reject(new Error("auditd is away, and newer facts took this one's place"));
+    }
+    const said = Promise.withResolvers<void>();
+    this.#waiting.push({ fact, said });
     this.#wake.resolve();
+    return said.promise;
   }
 
   /** Hands auditd what witnesses signed. @throws AuditUnavailable while there is no connection */
@@ -87,19 +107,21 @@ export class Reporter implements AsyncDisposable {
   /** Ends with the connection. A fact whose acknowledgement did not come is said again: twice is no harm, never is. */
   async #drain(producer: AuditProducer): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const [fact] = this.#waiting;
-      if (fact === undefined) {
+      const [oldest] = this.#waiting;
+      if (oldest === undefined) {
         this.#wake = Promise.withResolvers<void>();
         await this.#wake.promise;
         continue;
       }
+      const { fact, said } = oldest;
       try {
         await producer.fact({ ...fact, op: randomUUID(), actor: { sub: "audit-out", kind: "system" } });
       } catch (error) {
         if (!(error instanceof AuditRejected)) throw error;
         this.#log.error({ err: error, fact }, "auditd refuses this fact");
       }
-      if (this.#waiting[0] === fact) this.#waiting.shift();
+      said.resolve();
+      if (this.#waiting[0] === oldest) this.#waiting.shift();
     }
   }
 }

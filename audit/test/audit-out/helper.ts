@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { OwnFact, Reporter } from "../../src/audit-out/reporter.ts";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { pino } from "pino";
 import type { FollowerOptions } from "../../src/audit-out/follow/log-follower.ts";
@@ -109,4 +110,14 @@ export function keyLists(count: number, sub = "usr-1"): EventDraft<"key.list">[]
 export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
   for (const from = performance.now(); !(await holds()); await sleep(10))
     if (performance.now() - from > timeoutMs) throw new Error(`still not after ${timeoutMs} ms: ${holds.toString()}`);
+}
+
+/** What would be told to auditd, and when it would have it. */
+export function keepingFacts(facts: OwnFact[], onRecord: Promise<void> = Promise.resolve()): Reporter {
+  const report = (fact: OwnFact): number => facts.push(fact);
+  const say = async (fact: OwnFact): Promise<void> => {
+    report(fact);
+    await onRecord;
+  };
+  return { report, say } as unknown as Reporter;
 }

@@ -68,6 +68,7 @@ export function findingsOf(facts: StatusFacts): Finding[] {
 function rolledBackFinding({ origin, seenSize, by }: NonNullable<LogStatus["rolledBack"]>): Finding {
   const unsaid: Partial<Record<string, string>> = {
     keys: `the keys of ${origin} are destroyed, another shard followed it`,
+    restore: `it was restored, and no witness says what it had seen of ${origin}`,
     opening: `an opening of another shard after ${origin} was broken off`,
   };
   const why = unsaid[by] ?? `${by} has seen ${seenSize} entries of ${origin}`;

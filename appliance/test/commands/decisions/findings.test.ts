@@ -61,6 +61,12 @@ t.test("an appliance that is well has nothing to say", async (t) => {
   t.same(codes({ health: null }), [], "a part that is down says so itself");
 });
 
+t.test("of a log that was restored, and of which no witness says anything, nobody is said to have seen more", async (t) => {
+  const [found] = findingsOf(facts({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "restore" } }));
+  t.match(found!.what, /it was restored, and no witness says what it had seen of box\.audit\.acme\/2026/);
+  t.notMatch(found!.what, /90/);
+});
+
 t.test("each thing that can be wrong is named with what to do", async (t) => {
   const cases: [string, string[]][] = [
     ["fault part_down", codes({ parts: [part({ phase: "exited", lastExit: "SIGKILL" })] })],

@@ -21,7 +21,7 @@ export class FollowedShard {
   fault: LogFault | null = null;
   /** Another one follows it and it was read to its end since: it is not looked at again. */
   isSettled = false;
-  /** It is not looked at before, by the clock of `performance`: it is damaged, and each look costs. */
+  /** It is not looked at before, by the clock of `performance`: it is damaged, no restore explains it, and each look costs. */
   notBeforeMs = 0;
 
   constructor({ slug, origin, logDir, stateDir }: ShardPlace) {
@@ -48,7 +48,7 @@ export class FollowedShard {
       if (seen !== null) this.#tree = await VerifiedTree.resume(this.logDir, seen);
       this.#isResumed = true;
     }
-    const note = await readFile(join(this.logDir, "checkpoint"));
+    const note = await this.#readNote();
     const { note: believed, size } = this.#tree.checkpoint;
     if (!note.equals(Buffer.from(believed, "utf8"))) await this.#tree.extendTo(openCheckpoint(note, this.origin, keys), signal);
     if (this.#tree.size > size) await writeSeen(this.#stateDir, this.slug, this.#tree.checkpoint);
@@ -61,9 +61,20 @@ export class FollowedShard {
    */
   async startOver(keys: readonly NoteKey[], signal: AbortSignal): Promise<void> {
     const tree = VerifiedTree.empty(this.logDir, this.origin);
-    await tree.extendTo(openCheckpoint(await readFile(join(this.logDir, "checkpoint")), this.origin, keys), signal);
+    await tree.extendTo(openCheckpoint(await this.#readNote(), this.origin, keys), signal);
     this.#tree = tree;
     this.#isResumed = true;
+  }
+
+  /** What is gone, or lost by the disk, is damaged like any file of the log; whatever else keeps it from being read may pass. */
+  async #readNote(): Promise<Buffer> {
+    try {
+      return await readFile(join(this.logDir, "checkpoint"));
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : null;
+      if (code === "ENOENT" || code === "EIO") throw new LogDamagedError(this.#tree.size, `checkpoint can't be read (${code})`);
+      throw error;
+    }
   }
 
   /** @returns whether this is another fault than the one that it had */

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { LogDamagedError } from "../../log/log-reader.ts";
 import { currentSlug, shardFolder } from "../../log/shards.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
+import { untilEither } from "../until-either.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
 import type { NoteKey } from "../../log/note-key.ts";
 import { parsePolicy } from "../../log/policy.ts";
@@ -90,6 +91,11 @@ export class LogFollower implements AsyncDisposable {
     return !this.#isLast(shard) && !shard.isSettled && shard.fault !== null;
   }
 
+  /** Whether it is stuck for good: damaged, and not by a restore that explains it. What can't be read just now may be read at the next look. */
+  isGivenUp(shard: FollowedShard): boolean {
+    return this.isStuck(shard) && shard.fault?.code !== "log_unreadable" && shard.notBeforeMs > 0;
+  }
+
   /** @throws ShardStuckError */
   checkNotStuck(shard: FollowedShard): void {
     if (shard.fault !== null && this.isStuck(shard)) throw new ShardStuckError(shard.slug, shard.fault);
@@ -147,6 +153,7 @@ export class LogFollower implements AsyncDisposable {
       if (shard.isSettled) continue;
       if (this.#isLast(shard) || shard.fault === null) return null;
       if (!mayPass(shard)) this.checkNotStuck(shard);
+      if (!this.isGivenUp(shard)) return null;
       passOver(passed, { shard: slug, from: firstIndex, to: null });
     }
     return null;
@@ -254,17 +261,4 @@ export function passOver(passed: PassedOver[], stretch: PassedOver): void {
   const last = passed.at(-1);
   if (last?.shard === stretch.shard && last.to === stretch.from) last.to = stretch.to;
   else passed.push(stretch);
-}
-
-/** @throws the signal's reason */
-async function untilEither(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const onAbort = (): void => aborted.resolve();
-  signal.addEventListener("abort", onAbort);
-  try {
-    if (!signal.aborted) await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-  signal.throwIfAborted();
 }

@@ -101,6 +101,11 @@ export class VerifiedTree {
     return Buffer.concat((await this.#provenHashes(level, index, this.#view)).slice(0, width));
   }
 
+  /** Of the tree as it was with `size` entries, at most the believed one's. @throws LogDamagedError */
+  async rootAt(size: number): Promise<Buffer> {
+    return size === 0 ? frontierOfEdge([]).root() : await this.#rangeHash(0, size, this.#view);
+  }
+
   /**
    * RFC 6962 §2.1.1: the audit path of a leaf in the tree of `size` entries, which is at most the believed one's.
    * @throws LogDamagedError
@@ -136,7 +141,10 @@ export class VerifiedTree {
 
   /** Hashes of one tile, full or partial, compared with its parent, and so on up to the right edge. */
   async #provenHashes(level: number, index: number, view: View): Promise<readonly Buffer[]> {
-    if ((index + 1) * TILE_WIDTH > hashesAtLevel(view.checkpoint.size, level)) return view.edge[level] ?? [];
+    const count = hashesAtLevel(view.checkpoint.size, level);
+    if (index > Math.floor(count / TILE_WIDTH))
+      throw new LogDamagedError(index * TILE_WIDTH ** (level + 1), `tile ${level}/${index} is beyond the believed tree`);
+    if ((index + 1) * TILE_WIDTH > count) return view.edge[level] ?? [];
     const name = `${level}/${index}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;

@@ -117,7 +117,7 @@ export class Sink implements AsyncDisposable {
         throw error;
       });
       if (batch === null) break;
-      this.#says.tellPassed(batch.passed, this.#cursor);
+      await this.#says.tellPassed(batch.passed, this.#cursor, signal);
       await receiver.send(exportedOf(batch), signal);
       sent = { slug: batch.slug, index: batch.firstIndex + batch.leaves.length };
       unconfirmed += batch.leaves.length;

@@ -9,6 +9,7 @@ import { LogDamagedError } from "../../log/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import { type LogFollower, type PassedOver, passOver } from "../follow/log-follower.ts";
+import type { VerifiedTree } from "../follow/verified-tree.ts";
 import { compareSlugs, type Position } from "../follow/position.ts";
 import type { Reporter } from "../reporter.ts";
 import type { CursorFile } from "../sinks/cursor-file.ts";
@@ -40,6 +41,9 @@ export type WormStatus = {
   lag: number;
   error: string | null;
 };
+
+/** What a shard's tree holds at one look, and what of it is passed over. */
+type Part = { slug: string; tree: VerifiedTree; size: number; note: string; passed: PassedOver[] };
 
 export class WormCopy implements AsyncDisposable {
   readonly #options: WormCopyOptions;
@@ -109,68 +113,68 @@ export class WormCopy implements AsyncDisposable {
   async #copyShard(shard: FollowedShard): Promise<boolean> {
     const { follower, checkpointMs } = this.#options;
     const { slug, isSettled } = shard;
-    const { size, note } = shard.tree.checkpoint;
-    const mayPass = this.#mayPass(shard);
-    const isGivenUp = mayPass && follower.isStuck(shard);
-    const passed: PassedOver[] = [];
-    await this.#copyFull(shard, size, passed);
+    const mayPass = this.#mayPass(slug);
+    const isGivenUp = mayPass && follower.isGivenUp(shard);
+    // One that begins again, after a restore, gets another tree: what belongs to this one is copied the next time.
+    const part: Part = { slug, tree: shard.tree, ...shard.tree.checkpoint, passed: [] };
+    const { size, passed } = part;
+    await this.#copyFull(part);
     // A shard that another one follows is closed with its last checkpoint, whatever the hour.
-    if (isSettled || isGivenUp || performance.now() - this.#checkpointAt >= checkpointMs)
-      await this.#copyCheckpoint(shard, size, note, passed);
+    if (isSettled || isGivenUp || performance.now() - this.#checkpointAt >= checkpointMs) await this.#copyCheckpoint(part);
     if (!mayPass) follower.checkNotStuck(shard);
     // One that was mended meanwhile is copied the next time.
-    const isLost = isGivenUp && follower.isStuck(shard) && shard.tree.size === size;
+    const isLost = isGivenUp && follower.isGivenUp(shard) && shard.tree === part.tree && shard.tree.size === size;
     const passedTo = passed.at(-1)?.to ?? 0;
-    if (isLost) passOver(passed, { shard: slug, from: size, to: null });
-    this.#says.tellPassed(passed, this.#cursor);
+    // What an earlier life copied may be more than can be read now.
+    if (isLost) passOver(passed, { shard: slug, from: Math.max(size, this.#indexIn(slug)), to: null });
+    await this.#tellPassed(passed);
     // Else what lies behind the last whole bundle would be tried again at every look.
-    if (passedTo > this.#indexIn(shard)) await this.#advance({ slug, index: passedTo });
+    if (passedTo > this.#indexIn(slug)) await this.#advance({ slug, index: passedTo });
     return isSettled || isLost;
   }
 
-  async #copyFull(shard: FollowedShard, size: number, passed: PassedOver[]): Promise<void> {
-    const from = this.#indexIn(shard);
+  async #copyFull(part: Part): Promise<void> {
+    const { slug, size, passed } = part;
+    const from = this.#indexIn(slug);
     for (let bundle = Math.floor(from / TILE_WIDTH); (bundle + 1) * TILE_WIDTH <= size; bundle += 1) {
       const end = (bundle + 1) * TILE_WIDTH;
-      if (await this.#keepAll(shard, completedBy(bundle))) {
-        this.#says.tellPassed(passed, this.#cursor);
-        await this.#advance({ slug: shard.slug, index: end });
-      } else passOver(passed, { shard: shard.slug, from: Math.max(from, bundle * TILE_WIDTH), to: end });
+      if (await this.#keepAll(part, completedBy(bundle))) {
+        await this.#tellPassed(passed);
+        await this.#advance({ slug, index: end });
+      } else passOver(passed, { shard: slug, from: Math.max(from, bundle * TILE_WIDTH), to: end });
     }
   }
 
-  async #copyCheckpoint(shard: FollowedShard, size: number, note: string, passed: PassedOver[]): Promise<void> {
-    if (size === 0 || size === this.#lastCheckpoint.get(shard.slug)) return;
-    const from = this.#indexIn(shard);
-    const isWhole = await this.#keepAll(
-      shard,
-      [...filesOfTree(size)].filter(({ width }) => width < TILE_WIDTH),
-    );
-    await this.#put(`${shard.slug}/checkpoints/${size}`, Buffer.from(note, "utf8"));
-    this.#lastCheckpoint.set(shard.slug, size);
+  async #copyCheckpoint(part: Part): Promise<void> {
+    const { slug, size, note, passed } = part;
+    if (size === 0 || size === this.#lastCheckpoint.get(slug)) return;
+    const from = this.#indexIn(slug);
+    const isWhole = await this.#keepAll(part, partialFilesOf(size));
+    await this.#put(`${slug}/checkpoints/${size}`, Buffer.from(note, "utf8"));
+    this.#lastCheckpoint.set(slug, size);
     this.#checkpointAt = performance.now();
     const partial = size - (size % TILE_WIDTH);
-    if (!isWhole) passOver(passed, { shard: shard.slug, from: Math.max(from, partial), to: size });
+    if (!isWhole) passOver(passed, { shard: slug, from: Math.max(from, partial), to: size });
     else {
-      this.#says.tellPassed(passed, this.#cursor);
-      await this.#advance({ slug: shard.slug, index: size });
+      await this.#tellPassed(passed);
+      await this.#advance({ slug, index: size });
     }
   }
 
   /** @returns whether each could be read; what can't be is left out where that may be */
-  async #keepAll(shard: FollowedShard, names: Iterable<TileName>): Promise<boolean> {
+  async #keepAll(part: Part, names: Iterable<TileName>): Promise<boolean> {
     let isWhole = true;
     for (const name of names)
       try {
-        await this.#keep(shard, name);
+        await this.#keep(part, name);
       } catch (error) {
-        if (!(error instanceof LogDamagedError && this.#mayPass(shard))) throw error;
+        if (!(error instanceof LogDamagedError && this.#mayPass(part.slug))) throw error;
         isWhole = false;
       }
     return isWhole;
   }
 
-  async #keep({ slug, tree }: FollowedShard, name: TileName): Promise<void> {
+  async #keep({ slug, tree }: Part, name: TileName): Promise<void> {
     const body =
       name.level === "entries"
         ? encodeEntries((await tree.readBundle(name.index)).entries.slice(0, name.width))
@@ -183,11 +187,15 @@ export class WormCopy implements AsyncDisposable {
     return bucket.keep(key, body, new Date(Date.now() + retentionDays * DAY_MS), this.#stop.signal);
   }
 
-  #mayPass({ slug }: FollowedShard): boolean {
+  #tellPassed(passed: readonly PassedOver[]): Promise<void> {
+    return this.#says.tellPassed(passed, this.#cursor, this.#stop.signal);
+  }
+
+  #mayPass(slug: string): boolean {
     return this.#options.skipDamaged.includes(slug);
   }
 
-  #indexIn({ slug }: FollowedShard): number {
+  #indexIn(slug: string): number {
     return this.#cursor?.slug === slug ? this.#cursor.index : 0;
   }
 
@@ -213,6 +221,11 @@ export class WormCopy implements AsyncDisposable {
     this.#isReportedFailing = state === "failing";
     this.#says.say(state, this.#cursor);
   }
+}
+
+/** One after the other: a tree has a file for each 256 entries, of which a handful are partial. */
+function* partialFilesOf(size: number): Generator<TileName> {
+  for (const name of filesOfTree(size)) if (name.width < TILE_WIDTH) yield name;
 }
 
 /** A full bundle, its tile, and the tiles above that it completes. */

@@ -48,6 +48,20 @@ t.test("entries come in order, each once, as the log grows over tile borders, an
   t.same(batch.hashes, batch.leaves.map(hashLeaf));
 });
 
+t.test("a tile beyond the believed tree is no tile of it", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const { tree } = (await following(t, log)).shards[0]!;
+  t.equal((await tree.readTile(0, 1, 44)).length, 44 * 32);
+  for (const [level, index] of [
+    [0, 2],
+    [0, 7],
+    [1, 1],
+    [3, 1],
+  ] as const)
+    await t.rejects(tree.readTile(level, index, 256), { code: "log_damaged" }, `${level}/${index}`);
+});
+
 t.test("whoever waits for entries gets them once they are signed, or is told to stop", async (t) => {
   const log = await new WrittenLog(temporaryFolder(t)).open("2026");
   const follower = await following(t, log);

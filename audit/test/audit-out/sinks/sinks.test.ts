@@ -4,13 +4,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Sink as SinkConfig } from "@resontech/contracts/audit-out-config";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
-import type { OwnFact, Reporter } from "../../../src/audit-out/reporter.ts";
+import type { OwnFact } from "../../../src/audit-out/reporter.ts";
 import { CursorFile } from "../../../src/audit-out/sinks/cursor-file.ts";
 import { receiverOf } from "../../../src/audit-out/sinks/open-sink.ts";
 import { Sink } from "../../../src/audit-out/sinks/sink.ts";
 import { tilePath } from "../../../src/log/tile-layout.ts";
 import { lacksMount, SmallDisk, temporaryFolder } from "../../helper.ts";
-import { keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
 import { type Certificate, TestAuthority } from "./certificates.ts";
 import { SyslogServer } from "./syslog-server.ts";
 
@@ -45,7 +45,7 @@ class Exporting {
       ...{ name: config.name, open, confirmMs, retryMs: 20, follower: this.#follower, log: silent },
       skipDamaged: config.skipDamaged ?? [],
       cursor: new CursorFile(this.log.stateDir, config.name),
-      reporter: { report: (fact: OwnFact) => this.facts.push(fact) } as unknown as Reporter, // What it would tell auditd.
+      reporter: keepingFacts(this.facts),
     });
   }
 

@@ -1,15 +1,16 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
-import type { OwnFact, Reporter } from "../../../src/audit-out/reporter.ts";
+import type { OwnFact } from "../../../src/audit-out/reporter.ts";
 import { CursorFile } from "../../../src/audit-out/sinks/cursor-file.ts";
 import { LockedBucket } from "../../../src/audit-out/worm/locked-bucket.ts";
 import { callS3, type S3Answer, type S3Call, type S3Store } from "../../../src/audit-out/worm/s3-request.ts";
 import { WormCopy } from "../../../src/audit-out/worm/worm-copy.ts";
 import { filesOfTree, tilePath } from "../../../src/log/tile-layout.ts";
 import { temporaryFolder } from "../../helper.ts";
-import { keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
 import { freePort, startS3Engine } from "./s3-engine.ts";
 
 const never = new AbortController().signal;
@@ -32,7 +33,11 @@ class Copying {
     t: Test,
     log: WrittenLog,
     store: S3Store,
-    { checkpointMs = 50, skipDamaged = [] }: { checkpointMs?: number; skipDamaged?: string[] } = {},
+    {
+      checkpointMs = 50,
+      skipDamaged = [],
+      onRecord,
+    }: { checkpointMs?: number; skipDamaged?: string[]; onRecord?: Promise<void> } = {},
   ): Promise<Copying> {
     const follower = new LogFollower(log.options, silent);
     await follower.start();
@@ -41,7 +46,7 @@ class Copying {
       ...{ follower, log: silent, retentionDays: 1, checkpointMs, skipDamaged, pollMs: 10, retryMs: 20 },
       bucket: new LockedBucket(store),
       cursor: new CursorFile(log.stateDir, "worm"),
-      reporter: { report: (fact: OwnFact) => facts.push(fact) } as unknown as Reporter, // What it would tell auditd.
+      reporter: keepingFacts(facts, onRecord),
     });
     const copying = new Copying(copy, follower);
     t.teardown(() => copying.stop());
@@ -227,6 +232,76 @@ t.test("what was passed over at the end of a shard is not tried again while noth
   await until(() => passing.copy.status.cursor?.index === 300);
   t.match(passing.copy.status, { state: "running", lag: 0, cursor: { slug: "2026" } });
   t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 256, to: 300 } } }]);
+});
+
+t.test("what can't be read just now is waited for, and not passed over", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const checkpoint = join(log.logDir, "checkpoint");
+  await log.open("2027");
+  await log.append(keyLists(300));
+  // A folder in its place: what is read of it is an error that says nothing of the disk.
+  renameSync(checkpoint, `${checkpoint}.kept`);
+  mkdirSync(checkpoint);
+  const copying = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await sleep(200);
+  t.match(copying.copy.status, { cursor: null }, "nothing behind it is copied");
+  rmdirSync(checkpoint);
+  renameSync(`${checkpoint}.kept`, checkpoint);
+  await untilThere(store, "2027/checkpoints/300");
+  await sameAsLog(t, log, store, "2027");
+  t.equal((await call(store, { method: "GET", key: "2026/checkpoints/300" })).status, 200);
+  t.same(copying.facts, []);
+});
+
+t.test("a shard whose checkpoint is gone is damaged, and passed over where that may be", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  unlinkSync(join(log.logDir, "checkpoint"));
+  await log.open("2027");
+  await log.append(keyLists(5));
+  const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await untilThere(store, "2027/checkpoints/5");
+  t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 0 } } }]);
+});
+
+t.test("the cursor moves past damage only once auditd has on record what was passed over", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(600));
+  damage(join(log.logDir, tilePath({ level: "entries", index: 0, width: 256 })), () => "");
+  await log.open("2027");
+  await log.append(keyLists(5));
+  const onRecord = Promise.withResolvers<void>();
+  const copying = await Copying.of(t, log, store, { skipDamaged: ["2026"], onRecord: onRecord.promise });
+  await until(() => copying.facts.length === 1);
+  await sleep(100);
+  t.match(copying.copy.status, { cursor: null });
+  t.equal((await call(store, { method: "GET", key: "2027/checkpoints/5" })).status, 404);
+  onRecord.resolve();
+  await untilThere(store, "2027/checkpoints/5");
+  t.match(copying.copy.status, { state: "running" });
+  await copying.stop();
+  t.equal(copying.facts.length, 1);
+});
+
+t.test("of a shard that was copied and can't be read any more only the rest is said to be passed over", async (t) => {
+  const store = await startS3Engine(t);
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  await log.append(keyLists(300));
+  const before = await Copying.of(t, log, store);
+  await until(() => before.copy.status.cursor?.index === 300);
+  await before.stop();
+  for (const name of readdirSync(log.stateDir)) if (name.endsWith(".seen")) unlinkSync(join(log.stateDir, name));
+  damage(join(log.logDir, tilePath({ level: "entries", index: 0, width: 256 })), () => "");
+  await log.open("2027");
+  const passing = await Copying.of(t, log, store, { skipDamaged: ["2026"] });
+  await until(() => passing.facts.length > 0);
+  await sleep(100);
+  t.match(passing.facts, [{ detail: { state: "passed_over", passed: { shard: "2026", from: 300 } } }]);
+  t.equal(passing.facts.length, 1);
 });
 
 t.test("a store that can't lock, or that is away, gets no copy", async (t) => {
