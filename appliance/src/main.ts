@@ -218,12 +218,14 @@ const audit = program.command("audit").description("the audit log");
 withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   .description("write the log as one file for the offline verifier; the export is itself logged")
   .requiredOption("--out <file>", "ustar file to write")
+  .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
   .option("--nonce <hex>", "the auditor's 32 bytes: shows that the export is no older than they are")
-  .action(async (options: { out: string; nonce?: string } & DiscloseOptions) => {
-    const { out, nonce } = options;
+  .action(async (options: { out: string; shard?: string; nonce?: string } & DiscloseOptions) => {
+    const { out, shard, nonce } = options;
     const disclosure = disclosureOf(audit, options);
     print(
       await exportAudit(openContext(root()), out, {
+        ...(shard === undefined ? {} : { shard }),
         ...(nonce === undefined ? {} : { nonce }),
         ...(disclosure === null ? {} : { disclosure }),
       }),
@@ -234,14 +236,16 @@ leaves(audit.command("evidence <framework>"), { event: "audit.export" })
     "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: tables, OSCAL, and the log itself to prove them with; logged as an export",
   )
   .requiredOption("--out <folder>", "folder that is made")
-  .action(async (framework: string, options: { out: string }) => {
-    print(await exportEvidence(openContext(root()), framework, options.out));
+  .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
+  .action(async (framework: string, options: { out: string; shard?: string }) => {
+    print(await exportEvidence(openContext(root()), framework, options.out, options.shard));
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")
   .requiredOption("--out <file>", "tlog-proof file to write")
-  .action(async (entry: string, options: { out: string }) => {
-    print(await proveEntry(openContext(root()), Number(entry), options.out));
+  .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
+  .action(async (entry: string, options: { out: string; shard?: string }) => {
+    print(await proveEntry(openContext(root()), Number(entry), options.out, options.shard));
   });
 
 leaves(audit.command("checkpoint"), { none: "a checkpoint says nothing of any entry, and is meant to be handed out" })

@@ -4,13 +4,14 @@ import { join, resolve } from "node:path";
 import {
   asPage,
   asTerminalText,
-  currentSlug,
   exportLog,
+  type ExportOptions,
   exportProof,
   type ExportResult,
+  type NamedShard,
+  namedShard,
   type PrintedCheckpoint,
   printedCheckpoint,
-  shardFolder,
 } from "@resontech/audit/export";
 import { writeEvidence } from "@resontech/audit/evidence";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
@@ -31,6 +32,8 @@ class ExportFailed extends Error {
 }
 
 export type ExportAuditOptions = {
+  /** An earlier shard. @default the one that is written */
+  shard?: string;
   /** The auditor's 32 bytes in hex: the export carries them, so it is no older than they are. */
   nonce?: string;
   /** Whose values are opened in it, for whom, and who agreed. */
@@ -40,51 +43,62 @@ export type Disclosure = Omit<DiscloseRequest, "verb" | "origin">;
 export type AuditExport = ExportResult & { disclosed?: DisclosureEnd["end"] };
 
 /**
- * Writes the shard that is written now as one ustar file for an auditor. The export is itself logged first, and what is written covers that
- * leaf; when the log can't take it, nothing is written.
- * @throws ExportFailed, AuditUnavailable, VaultRefusedError
+ * Writes a shard as one ustar file for an auditor. The export is itself logged first, in the shard that is written now, and what is written of that one covers
+ * the leaf; when the log can't take it, nothing is written.
+ * @throws ExportFailed, UnknownShardError, AuditUnavailable, VaultRefusedError
  */
 export async function exportAudit(
   context: PartContext,
   file: string,
-  { nonce, disclosure }: ExportAuditOptions = {},
+  { shard: slug, nonce, disclosure }: ExportAuditOptions = {},
 ): Promise<AuditExport> {
   if (nonce !== undefined && !NONCE.test(nonce))
     throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  const shard = await shardOf(context, slug);
+  if (nonce !== undefined && !shard.isWritten)
+    throw new ExportFailed(`--nonce shows how old an export of the shard that is written is; ${shard.slug} is closed`);
   const detail = {
     ...(nonce === undefined ? {} : { nonce }),
     ...(disclosure === undefined ? {} : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
   };
-  return await logged(context, { action: "appliance audit export", detail }, (index) =>
-    write(context, resolve(file), index, disclosure),
+  return await logged(context, { action: "appliance audit export", shard, detail }, (witnessedFor) =>
+    write(context, { logDir: shard.logDir, file: resolve(file), witnessedFor }, disclosure),
   );
 }
 
 /**
- * Writes what the shard that is written now holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
- * @throws ExportFailed, AuditUnavailable
+ * Writes what a shard holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
+ * @param slug the one that is written, unless said
+ * @throws ExportFailed, UnknownShardError, AuditUnavailable
  */
-export async function exportEvidence(context: PartContext, framework: string, folder: string): Promise<ExportResult> {
+export async function exportEvidence(
+  context: PartContext,
+  framework: string,
+  folder: string,
+  slug?: string,
+): Promise<ExportResult> {
   if (!FRAMEWORK.test(framework))
     throw new ExportFailed("a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act");
+  const shard = await shardOf(context, slug);
   const controlsFile = context.layout.release("app", "policies", "controls.json");
-  return await logged(context, { action: "appliance audit evidence", detail: { framework } }, (witnessedFor) =>
-    writeEvidence(auditdConfig(context), { framework, controlsFile, outFolder: resolve(folder), witnessedFor }),
+  const request = { framework, controlsFile, outFolder: resolve(folder), shard: shard.slug };
+  return await logged(context, { action: "appliance audit evidence", shard, detail: { framework } }, (witnessedFor) =>
+    writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
   );
 }
 
-/** What is written covers the leaf that says that it was asked for, and the outcome names what it is. */
+/** What is written covers the leaf that says that it was asked for, where that is in the same shard, and the outcome names what it is. */
 async function logged<T extends AuditExport>(
-  { config, layout }: PartContext,
-  { action, detail }: { action: string; detail: EventDetail<"audit.export"> },
-  exported: (index: number) => Promise<T>,
+  context: PartContext,
+  { action, shard, detail }: { action: string; shard: NamedShard; detail: EventDetail<"audit.export"> },
+  exported: (witnessedFor: number | "all") => Promise<T>,
 ): Promise<T> {
-  await using producer = await connectOperator(layout);
-  const operation = { type: "audit.export", action, object: { kind: "log", id: config.appliance }, detail } as const;
+  await using producer = await connectOperator(context.layout);
+  const operation = { type: "audit.export", action, object: objectOf(context, shard), detail } as const;
   return await operated(producer, [operation], async (index) => {
     try {
       await producer.covered(index);
-      const result = await exported(index);
+      const result = await exported(shard.isWritten ? index : "all");
       const { size, bytes, sha256: bundle_sha256, disclosed } = result;
       return {
         result,
@@ -97,19 +111,13 @@ async function logged<T extends AuditExport>(
   });
 }
 
-async function write(
-  context: PartContext,
-  file: string,
-  witnessedFor: number,
-  disclosure: Disclosure | undefined,
-): Promise<AuditExport> {
-  const logDir = await currentFolder(context);
-  if (disclosure === undefined) return await exportLog({ logDir, file, witnessedFor });
-  const [origin = ""] = readFileSync(join(logDir, "checkpoint"), "utf8").split("\n", 1);
+async function write(context: PartContext, options: ExportOptions, disclosure: Disclosure | undefined): Promise<AuditExport> {
+  if (disclosure === undefined) return await exportLog(options);
+  const [origin = ""] = readFileSync(join(options.logDir, "checkpoint"), "utf8").split("\n", 1);
   const answer = linesOfVault(context.layout.run("vault", "sock"), { verb: "disclose", origin, ...disclosure });
   try {
     const lines = await DisclosedLines.begin(origin, answer);
-    const result = await exportLog({ logDir, file, witnessedFor, disclose: (range) => lines.of(range) });
+    const result = await exportLog({ ...options, disclose: (range) => lines.of(range) });
     return { ...result, ...(lines.end === null ? {} : { disclosed: lines.end }) };
   } finally {
     await answer.return(undefined);
@@ -117,22 +125,28 @@ async function write(
 }
 
 /**
- * Writes the proof of one entry of the shard that is written now, for somebody who is to see no other. Reading it is logged first.
- * @throws ExportFailed, AuditUnavailable
+ * Writes the proof of one entry, for somebody who is to see no other. Reading it is logged first.
+ * @param slug the shard that is written, unless said
+ * @throws ExportFailed, UnknownShardError, AuditUnavailable
  */
-export async function proveEntry(context: PartContext, index: number, file: string): Promise<{ file: string; index: number }> {
+export async function proveEntry(
+  context: PartContext,
+  index: number,
+  file: string,
+  slug?: string,
+): Promise<{ file: string; shard: string; index: number }> {
   if (!Number.isSafeInteger(index) || index < 0) throw new ExportFailed("an entry is named by its number, from 0");
-  const { config, layout } = context;
-  await using producer = await connectOperator(layout);
+  const shard = await shardOf(context, slug);
+  await using producer = await connectOperator(context.layout);
   await producer.fact({
     ...({ type: "audit.read", op: randomUUID(), action: "appliance audit prove", detail: { entries: 1 } } as const),
     actor: { sub: "appliance", kind: "operator" },
-    object: { kind: "log", id: config.appliance },
+    object: objectOf(context, shard),
   });
   try {
-    const proof = await exportProof(await currentFolder(context), index);
+    const proof = await exportProof(shard.logDir, index);
     writeFileSync(resolve(file), proof, { mode: 0o640 });
-    return { file: resolve(file), index };
+    return { file: resolve(file), shard: shard.slug, index };
   } catch (cause) {
     throw new ExportFailed(`entry ${index} could not be proven: ${messageOf(cause)}`, { cause });
   }
@@ -145,7 +159,8 @@ export async function proveEntry(context: PartContext, index: number, file: stri
 export async function printCheckpoint(context: PartContext, file?: string): Promise<string | PrintedCheckpoint> {
   const { policyFile } = auditdConfig(context);
   try {
-    const note = readFileSync(join(await currentFolder(context), "checkpoint"), "utf8");
+    const { logDir } = await shardOf(context);
+    const note = readFileSync(join(logDir, "checkpoint"), "utf8");
     const checkpoint = printedCheckpoint(note, readFileSync(policyFile));
     if (file === undefined) return asTerminalText(checkpoint);
     writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), { mode: 0o644 });
@@ -155,11 +170,13 @@ export async function printCheckpoint(context: PartContext, file?: string): Prom
   }
 }
 
-async function currentFolder(context: PartContext): Promise<string> {
-  const { auditDir } = auditdConfig(context);
-  const slug = await currentSlug(auditDir);
-  if (slug === null) throw new Error("there is no log");
-  return shardFolder(auditDir, slug);
+function shardOf(context: PartContext, slug?: string): Promise<NamedShard> {
+  return namedShard(auditdConfig(context).auditDir, slug);
+}
+
+/** In the log: the shard where it is an earlier one. */
+function objectOf({ config }: PartContext, { slug, isWritten }: NamedShard): { kind: "log"; id: string } {
+  return { kind: "log", id: isWritten ? config.appliance : slug };
 }
 
 function messageOf(error: unknown): string {

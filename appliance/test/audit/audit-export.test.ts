@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { until } from "../../../audit/test/audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { exportAudit, exportEvidence } from "../../src/commands/audit-export.ts";
+import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 
@@ -14,7 +14,11 @@ const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 const VERIFIER = join(import.meta.dirname, "../../../audit/src/verifier/main.ts");
 
 /** auditd as the appliance lays it out, and the part of a context that an export asks. */
-async function started(t: Test, instance: string): Promise<[AuditdFixture, PartContext, Layout]> {
+async function started(
+  t: Test,
+  instance: string,
+  clock?: { inception: string; ms: number },
+): Promise<[AuditdFixture, PartContext, Layout]> {
   const root = temporaryFolder(t);
   const layout = new Layout(root, instance);
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
@@ -25,7 +29,11 @@ async function started(t: Test, instance: string): Promise<[AuditdFixture, PartC
     chmodSync(dirname(socket), 0o750);
   }
   for (const folder of [layout.data(), layout.etc]) mkdirSync(folder, { recursive: true });
-  const auditd = new AuditdFixture(join(root, "log"), { producers, auditDir: layout.data("audit"), learnMs: 0 });
+  const auditd = new AuditdFixture(join(root, "log"), {
+    ...{ producers, auditDir: layout.data("audit"), learnMs: 0 },
+    ...(clock === undefined ? {} : { inception: clock.inception }),
+  });
+  auditd.clockMs = clock?.ms ?? null;
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
@@ -76,6 +84,49 @@ t.test(
     t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result.sha256);
   },
 );
+
+t.test("an earlier shard is exported, proven and read for a framework by its name, which stands in the log", async (t) => {
+  const [auditd, context, layout] = await started(t, `t${process.pid}-s`, {
+    ...{ inception: "2026-12-20", ms: Date.parse("2026-12-20T10:00:00Z") },
+  });
+  mkdirSync(layout.release("app", "policies"), { recursive: true });
+  cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+  await auditd.stop();
+  auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
+  await auditd.start();
+  t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
+  cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
+  const file = join(layout.root, "export.tar");
+  const closed = await readLeaves(auditd.shardDir("2026"));
+  const result = await exportAudit(context, file, { shard: "2026" });
+  t.match(result, { origin: "box.audit.acme/2026", size: closed.length });
+  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
+    encoding: "utf8",
+  });
+  t.match(JSON.parse(stdout), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
+  const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), "2026");
+  t.match(pack, { origin: "box.audit.acme/2026", size: closed.length });
+  const proof = join(layout.root, "first.tlog-proof");
+  t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
+  t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
+  for (const slug of ["2025", "2028", "../2026", ""])
+    await t.rejects(exportAudit(context, file, { shard: slug }), { code: "shard_unknown", message: /there are 2026, 2027$/ });
+  const nonce = "0".repeat(64);
+  await t.rejects(exportAudit(context, file, { shard: "2026", nonce }), {
+    code: "audit_export_failed",
+    message: /2026 is closed/,
+  });
+  t.match(await exportAudit(context, file), { origin: "box.audit.acme/2027" });
+  await auditd.stop();
+  const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) => /^audit\.(?:export|read)$/.test(type));
+  t.same(
+    leaves.map(({ type, phase, object }) => `${type} ${phase} ${object.id}`),
+    [
+      ...["audit.export requested 2026", "audit.export completed 2026", "audit.export requested 2026"],
+      ...["audit.export completed 2026", "audit.read fact 2026", "audit.export requested box", "audit.export completed box"],
+    ],
+  );
+});
 
 t.test("an export opens what two people agreed to, for a receiver on record, and the verifier bears it out", async (t) => {
   const [auditd, context, layout] = await started(t, `t${process.pid}-b`);

@@ -14,7 +14,7 @@ import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 export { LogDamagedError } from "../log/log-reader.ts";
 export { exportProof } from "./export-proof.ts";
 export { asPage, asTerminalText, type PrintedCheckpoint, printedCheckpoint } from "./printed-checkpoint.ts";
-export { currentSlug, shardFolder } from "../log/shards.ts";
+export { type NamedShard, namedShard } from "./named-shard.ts";
 
 export type ExportResult = {
   origin: string;
@@ -31,8 +31,8 @@ export type ExportOptions = {
   logDir: string;
   /** Written beside and renamed, 0640; a file that is there is replaced, and stays where the export fails. */
   file: string;
-  /** The newest checkpoint that the policy's witnesses countersigned, if it covers this leaf; else the newest of all. @default the newest */
-  witnessedFor?: number;
+  /** The newest checkpoint that the policy's witnesses countersigned, if it covers this leaf, or all of them; else the newest of all. @default the newest */
+  witnessedFor?: number | "all";
   /** Lines that open or mark commitments of these entries, each canonical JSON, in order of index and field; null for none. */
   disclose?: (entries: DisclosedRange) => Promise<readonly string[] | null>;
   signal?: AbortSignal;
@@ -73,11 +73,12 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
   return { origin, size, bytes, sha256: digest.digest("hex") };
 }
 
-async function chooseCheckpoint(logDir: string, witnessedFor: number | undefined): Promise<Buffer> {
+async function chooseCheckpoint(logDir: string, witnessedFor: ExportOptions["witnessedFor"]): Promise<Buffer> {
   const newest = await readFile(join(logDir, "checkpoint"));
   if (witnessedFor === undefined) return newest;
   const witnessed = await readFile(join(logDir, "checkpoint.witnessed")).catch(() => null);
-  return witnessed !== null && headOf(witnessed).size > witnessedFor ? witnessed : newest;
+  const leaf = witnessedFor === "all" ? headOf(newest).size - 1 : witnessedFor;
+  return witnessed !== null && headOf(witnessed).size > leaf ? witnessed : newest;
 }
 
 /** The hourly ones below `size`, ascending. */
