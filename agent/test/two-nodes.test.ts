@@ -206,7 +206,7 @@ t.test("agents that are killed take their ends of the bridge up again, and leave
 
 t.test("two attempts over the same nodes have nothing to do with each other", async (t) => {
   t.teardown(() => logOf(t));
-  const first = await gang("gang-long-3", 29_010);
+  const first = await gang("gang-lasting-1", 29_010);
   want(first);
   await a.peer.event(first.server.member, "job-started");
   const networks = await b.engine.podman("network", "ls", "--filter", "label=tech.reson.attempt", "--format", "{{.Name}}");

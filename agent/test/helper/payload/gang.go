@@ -17,7 +17,8 @@ import (
 const bulkBytes = 32 << 20
 
 // gang is a federation of all sites of the job: each says its name, sends bytes and hears their digest, waits for all the others, and
-// leaves when the server says so. A site that loses its connection comes again. `gang-long` lasts ten seconds more.
+// leaves when the server says so. A site that loses its connection comes again. `gang-long` lasts ten seconds more,
+// `gang-lasting` until it is ended.
 func gang(s spec) {
 	if s.Role == "client" {
 		gangClient(s)
@@ -78,6 +79,9 @@ func gang(s spec) {
 	event(map[string]any{"kind": "round-started", "round": 0, "numRounds": 1})
 	if strings.HasPrefix(s.Job, "gang-long") {
 		time.Sleep(10 * time.Second)
+	}
+	if strings.HasPrefix(s.Job, "gang-lasting") {
+		time.Sleep(10 * time.Minute)
 	}
 	check(os.WriteFile("/app/out/GLOBAL_MODEL.pt", []byte("weights"), 0o600))
 	check(os.WriteFile("/rt/events/training_log.txt", nil, 0o600))
