@@ -83,7 +83,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
     const missing = [...acknowledged].filter(([index, leafHash]) => seen.get(index) !== leafHash).length;
     const size = status.shards.at(-1)!.size;
-    const gaps = size - seen.size;
+    // One by one: the log goes on by a heartbeat now and then, and the receiver may have more than was there when it was asked.
+    let gaps = 0;
+    for (let index = 0; index < size; index += 1) if (!seen.has(index)) gaps += 1;
     return {
       ok: missing === 0 && gaps === 0 && jumpsAhead === 0 && status.sinks[0]!.lag === 0,
       figures: {
