@@ -20,6 +20,7 @@ import { BusLink } from "../bus/bus-link.ts";
 import { giveHint, HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
+import { WriteAheadLog } from "../db/write-ahead-log.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
@@ -81,6 +82,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const { write: db, read } = opened;
   const commit = new GroupCommit(db);
   stack.defer(() => commit.close());
+  stack.use(new WriteAheadLog(db, commit, (error) => alarms.onError(error, "the write-ahead log")));
   if (options.serveFront !== undefined) stack.use(await options.serveFront(read));
   const health = stack.use(new OwnHealth());
   const parts = buildKernel({

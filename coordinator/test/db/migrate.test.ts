@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import t from "tap";
@@ -46,6 +46,23 @@ t.test("pending steps run in one transaction, over rows that are there, with a c
   t.teardown(() => copy.close());
   t.equal(copy.pragma("user_version", { simple: true }), 1);
   t.same(copy.prepare("SELECT * FROM a").all(), [{ id: 1, word: "kept" }]);
+});
+
+t.test("a copy from before a migration goes after thirty days", async (t) => {
+  const file = join(t.testdir(), "c.db");
+  const db = new Database(file);
+  t.teardown(() => db.close());
+  migrate(db, STEPS.slice(0, 1));
+  migrate(db, STEPS);
+  const copy = `${file}.before-2`;
+  const setAge = (days: number): void => utimesSync(copy, new Date(), new Date(Date.now() - days * 86_400_000));
+  setAge(29);
+  migrate(db, STEPS);
+  t.ok(existsSync(copy));
+  setAge(31);
+  migrate(db, STEPS);
+  t.notOk(existsSync(copy));
+  t.ok(existsSync(file));
 });
 
 t.test("a step that fails leaves the file as it was", async (t) => {
