@@ -63,7 +63,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     differing.length === 0 &&
     missingUrls.length === 0 &&
     audit["SIGNATURE"] === "PASS" &&
-    audit["INTEGRITY"] === "PASS";
+    audit["INTEGRITY"] === "PASS" &&
+    audit["COMPLETENESS"] === "PASS";
   return {
     ok,
     figures: {

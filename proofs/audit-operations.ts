@@ -53,6 +53,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     commands.missing.length === 0 &&
     uneven.length === 0 &&
     audit["SIGNATURE"] === "PASS" &&
-    audit["INTEGRITY"] === "PASS";
+    audit["INTEGRITY"] === "PASS" &&
+    audit["COMPLETENESS"] === "PASS";
   return { ok, figures: { refusals, drain, orphans, commands, uneven, audit } };
 }

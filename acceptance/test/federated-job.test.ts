@@ -49,6 +49,7 @@ t.test(
     const verdicts = await verifyAudit(appliance, work, bundle);
     t.equal(verdicts["SIGNATURE"], "PASS");
     t.equal(verdicts["INTEGRITY"], "PASS");
+    t.equal(verdicts["COMPLETENESS"], "PASS", "what independent parts say of one thing agrees");
     t.equal(verdicts["WITNESSED"], "NOT CHECKED");
   },
 );

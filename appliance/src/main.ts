@@ -206,7 +206,7 @@ leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coo
     );
     process.stdout.write(`${reference}\n`);
   });
-leaves(image.command("check"), { none: "catalogue" })
+leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator" })
   .description("ask the running registry for every image of the release; prints what it does not serve")
   .action(async () => {
     const checked = await checkImages(openContext(root()));

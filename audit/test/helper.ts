@@ -208,10 +208,11 @@ export const lacksMount: string | false =
 export class SmallDisk {
   readonly folder: string;
 
-  constructor(t: Test, sizeBytes: number) {
+  /** @param inodes files and folders that it has room for, unlimited unless said */
+  constructor(t: Test, sizeBytes: number, inodes = 0) {
     this.folder = join(temporaryFolder(t), "disk");
     mkdirSync(this.folder);
-    this.#mount("-t", "tmpfs", "-o", `size=${sizeBytes}`, "tmpfs", this.folder);
+    this.#mount("-t", "tmpfs", "-o", `size=${sizeBytes},nr_inodes=${inodes}`, "tmpfs", this.folder);
     t.teardown(() => spawnSync("/usr/bin/umount", [this.folder]));
   }
 

@@ -13,7 +13,7 @@ export function withDisclosure(command: Command): Command {
     .option("--approver <id>", "with --disclose: one of the two who agree, given twice", collected, [])
     .addHelpText(
       "after",
-      "\nExample:\n  appliance audit export --out audit.tar --disclose u_4f… --receiver auditor-3 --requester dpo --approver ann --approver bob",
+      "\nExample:\n  appliance audit export --out audit.tar --disclose u_4f… --receiver auditor-3 --requester u_91… --approver u_2c… --approver u_d0…",
     );
 }
 

@@ -16,7 +16,7 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
     .description("personal values behind the audit log: how long they are kept, who may have them erased, what stands in the way")
     .addHelpText(
       "after",
-      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --requester dpo --approver ann --approver bob\n  appliance privacy hold u_4f… --hold case-3 --requester dpo --approver ann",
+      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --requester u_91… --approver u_2c… --approver u_d0…\n  appliance privacy hold u_4f… --hold case-3 --requester u_91… --approver u_2c…",
     );
 
   leaves(privacy.command("status"), { none: "status" })

@@ -103,6 +103,42 @@ t.test(
   },
 );
 
+t.test(
+  "a disk that runs out of inodes drains as one that runs out of bytes, and ends that when there are some",
+  { skip: lacksMount },
+  async (t) => {
+    const { folder } = new SmallDisk(t, 96 * MIB, 6_000);
+    const auditd = new AuditdFixture(temporaryFolder(t), { auditDir: join(folder, "audit"), segmentBytes: 2 * MIB });
+    auditd.init();
+    t.teardown(() => auditd.stop("SIGKILL"));
+    await auditd.start();
+    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    const { op } = jobSubmit();
+    await producer.requested(jobSubmit(op));
+    const filler = join(folder, "filler");
+    mkdirSync(filler);
+    for (let file = 0; file < 2_500; file++) writeFileSync(join(filler, `${file}`), "");
+    t.ok(statfsSync(folder).bavail * statfsSync(folder).bsize > 64 * MIB, "there is room for bytes");
+    while (!producer.draining) await sleep(20);
+    await t.rejects(producer.requested(jobSubmit()), { code: "audit_unavailable", reason: "draining" });
+    t.match(
+      await producer.outcome({ ...jobSubmit(op), phase: "completed", outcome: { code: "ok" } }),
+      { index: Number },
+      "what runs ends",
+    );
+    rmSync(filler, { recursive: true });
+    while (producer.draining) await sleep(20);
+    t.match(await producer.requested(jobSubmit()), { index: Number }, "new work again");
+    await producer.close();
+    t.equal(await auditd.stop(), 0);
+    const told = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.disk");
+    t.same(
+      told.map(({ detail }) => detail?.["draining"]),
+      [true, false],
+    );
+  },
+);
+
 t.test("does not listen where others could knock", async (t) => {
   const auditd = new AuditdFixture(temporaryFolder(t));
   auditd.init();
