@@ -52,11 +52,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 
     await receiver.start();
     const startedAt = performance.now();
+    const unreadAtKills: number[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
       const before = receiver.bytes;
       while (receiver.bytes === before) await pause(5);
       await pause(Math.random() * 400);
-      await receiver.end("SIGKILL");
+      unreadAtKills.push(await receiver.kill());
       await pause(200);
       await receiver.start();
       progress(`killed ${kill + 1} times; its file has ${receiver.bytes} bytes`);
@@ -87,10 +88,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     let gaps = 0;
     for (let index = 0; index < size; index += 1) if (!seen.has(index)) gaps += 1;
     return {
-      ok: missing === 0 && gaps === 0 && jumpsAhead === 0 && status.sinks[0]!.lag === 0,
+      ok:
+        missing === 0 && gaps === 0 && jumpsAhead === 0 && status.sinks[0]!.lag === 0 && unreadAtKills.some((bytes) => bytes > 0),
       figures: {
         ...{ minutes_down: minutes, events_per_s: eventsPerS, kills },
         ...{
+          unread_bytes_at_kills: unreadAtKills,
           events_acknowledged: acknowledged.size,
           events_given_up: load.givenUp,
           entries_in_log: size,

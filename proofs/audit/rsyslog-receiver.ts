@@ -1,7 +1,7 @@
 /** rsyslog as a site runs it: its own process, configuration and certificates, TLS with names checked both ways. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, existsSync, statSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,6 +14,10 @@ export type ReceiverFiles = { caFile: string; certFile: string; keyFile: string 
 
 /** The end of a line: the start of one may be the rest of another that a kill tore. */
 const LINE = /\[sov@[0-9]+ id="[0-9a-f-]{36}" index="([0-9]+)" leaf="([0-9a-f]{64})" origin="[^"]+"\]$/;
+
+/** In which a sender that is quick sends more than is read. */
+const HELD_MS = 100;
+const ESTABLISHED = "01";
 
 /** What one line of its file tells. */
 export type ReceivedLine = { index: number; leafHash: string };
@@ -67,6 +71,18 @@ input(type="imtcp" port="${port}" address="127.0.0.1" ruleset="out")
     await once(child, "exit");
   }
 
+  /**
+   * Killed in the middle of what it is sent: it is held first, until more has come than it has read. Where its last read ended has nothing to do with frames.
+   * @returns bytes that had come and were not read
+   */
+  async kill(): Promise<number> {
+    this.#child?.kill("SIGSTOP");
+    await pause(HELD_MS);
+    const unread = unreadBytes(this.port);
+    await this.end("SIGKILL");
+    return unread;
+  }
+
   /** Lines that a kill tore are no lines, and are left out. */
   async *lines(): AsyncGenerator<ReceivedLine> {
     for await (const line of createInterface({ input: createReadStream(this.file), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -74,6 +90,16 @@ input(type="imtcp" port="${port}" address="127.0.0.1" ruleset="out")
       if (leafHash !== undefined) yield { index: Number(index), leafHash };
     }
   }
+}
+
+/** Of established connections to this port, as the kernel counts them. */
+function unreadBytes(port: number): number {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = readFileSync("/proc/net/tcp", "latin1").split("\n").slice(1);
+  const ofPort = rows
+    .map((row) => row.trim().split(/ +/))
+    .filter(([, at, , state]) => at?.endsWith(local) && state === ESTABLISHED);
+  return ofPort.reduce((sum, [, , , , queues = ""]) => sum + Number.parseInt(queues.split(":")[1] ?? "0", 16), 0);
 }
 
 function isListening(port: number): Promise<boolean> {
