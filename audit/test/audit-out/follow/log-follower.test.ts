@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { LogFollower } from "../../../src/audit-out/follow/log-follower.ts";
@@ -196,11 +196,14 @@ t.test(
     const checkpoint = join(log.logDir, "checkpoint");
     await log.open("2027");
     const second = idsOf(await log.append(keyLists(5)));
+    // A folder in its place: the error says nothing of the disk, and may pass.
     renameSync(checkpoint, `${checkpoint}.away`);
+    mkdirSync(checkpoint);
     const follower = await following(t, log);
-    await t.rejects(follower.read({ slug: "2026", index: 200 }), { code: "shard_stuck", message: /2026.*ENOENT/ });
+    await t.rejects(follower.read({ slug: "2026", index: 200 }), { code: "shard_stuck", message: /2026.*EISDIR/ });
     t.same(follower.incomplete, ["2026"]);
     t.ok(follower.entriesFrom({ slug: "2026", index: 200 }) > 0, "whoever stands before it is behind");
+    rmdirSync(checkpoint);
     renameSync(`${checkpoint}.away`, checkpoint);
     await until(() => follower.shards[0]!.isSettled);
     t.same(await readAll(follower, { slug: "2026", index: 200 }), [...first.slice(200), ...second]);
