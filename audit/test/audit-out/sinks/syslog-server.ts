@@ -1,7 +1,6 @@
 /** A receiver of syslog over TLS that reads frames strictly and keeps what it read; it can be cut off as hard as a test likes. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import type { Socket } from "node:net";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { Certificate } from "./certificates.ts";
 
@@ -14,12 +13,10 @@ export class SyslogServer {
   readonly clients: (string | undefined)[] = [];
   #server: Server | null = null;
   readonly #sockets = new Set<TLSSocket>();
-  /** Below TLS, by the other side's port. */
-  readonly #raw = new Map<number | undefined, Socket>();
   port = 0;
   /**
-   * Hangs up in the middle of the frame that comes after so many, as the kernel does for a process that is killed before it has read everything. One that
-   * has read all of it, and hangs up in good order, can't be told from one that kept it.
+   * In the middle of the frame that comes after so many it is killed, and away until it listens again. One that is back at once, and had read everything,
+   * can't be told from one that kept it: docs/operator.md says so.
    */
   cutAfter = Number.POSITIVE_INFINITY;
   /** Reads everything and never closes. */
@@ -32,7 +29,6 @@ export class SyslogServer {
       ...(clientCaFile === undefined ? {} : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: true }),
       allowHalfOpen: true,
     });
-    server.on("connection", (raw) => this.#raw.set(raw.remotePort, raw));
     server.on("secureConnection", (socket) => this.#take(socket));
     server.on("tlsClientError", () => {});
     server.listen(this.port, "127.0.0.1");
@@ -67,7 +63,7 @@ export class SyslogServer {
         if (rest.length < space + 1 + length) return;
         if (this.messages.length === this.cutAfter) {
           this.cutAfter = Number.POSITIVE_INFINITY;
-          this.#raw.get(socket.remotePort)?.resetAndDestroy();
+          this.close();
           return;
         }
         const message = readMessage(rest.subarray(space + 1, space + 1 + length).toString("utf8"));
