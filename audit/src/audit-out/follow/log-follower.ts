@@ -1,6 +1,7 @@
 /** Follows the log's shards as they grow, and hands out their entries from any place on, proven, a bundle at a time. It only reads there. */
 import { readdir, readFile } from "node:fs/promises";
 import type { Logger } from "pino";
+import { inOrder, isSlug } from "../../decisions/shard-plan.ts";
 import { LogDamagedError } from "../../log/log-reader.ts";
 import { currentSlug, shardFolder } from "../../log/shards.ts";
 import { TILE_WIDTH } from "../../log/tile-layout.ts";
@@ -9,7 +10,7 @@ import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
 import type { NoteKey } from "../../log/note-key.ts";
 import { parsePolicy } from "../../log/policy.ts";
 import { type Checkpoint, CheckpointRefused, openCheckpoint } from "./open-checkpoint.ts";
-import { compareSlugs, isSlug, type Position } from "./position.ts";
+import type { Position } from "./position.ts";
 
 /** Entries that follow one another in one shard, proven to be in the tree of `treeSize`. */
 export type LeafBatch = {
@@ -109,7 +110,7 @@ export class LogFollower implements AsyncDisposable {
   /** Proven entries from this place on, also those behind a damaged shard, which wait for it; null is the log's beginning. */
   entriesFrom(position: Position | null): number {
     return this.#shards.reduce((sum, { slug, tree }) => {
-      const order = position === null ? 1 : compareSlugs(slug, position.slug);
+      const order = position === null ? 1 : inOrder(slug, position.slug);
       return sum + (order < 0 ? 0 : Math.max(0, tree.size - (order > 0 ? 0 : position!.index)));
     }, 0);
   }
@@ -132,7 +133,7 @@ export class LogFollower implements AsyncDisposable {
     const passed: PassedOver[] = [];
     for (const shard of this.#shards) {
       const { slug, origin, tree } = shard;
-      const order = from === null ? 1 : compareSlugs(slug, from.slug);
+      const order = from === null ? 1 : inOrder(slug, from.slug);
       if (order < 0) continue;
       let firstIndex = order > 0 ? 0 : from!.index;
       for (const treeSize = tree.size; firstIndex < treeSize; ) {
@@ -187,14 +188,13 @@ export class LogFollower implements AsyncDisposable {
 
   async #findShards(current: string, keys: readonly NoteKey[]): Promise<void> {
     const { auditDir, stateDir } = this.#options;
-    const names = (await readdir(auditDir)).filter((name) => isSlug(name) && compareSlugs(name, current) <= 0);
-    names.sort(compareSlugs);
+    const names = (await readdir(auditDir)).filter((name) => isSlug(name) && inOrder(name, current) <= 0);
+    names.sort(inOrder);
     // Past their retention, oldest first; the log's own entries say so.
-    while (this.#shards.length > 1 && names.length > 0 && compareSlugs(this.#shards[0]!.slug, names[0]!) < 0)
-      this.#shards.shift();
+    while (this.#shards.length > 1 && names.length > 0 && inOrder(this.#shards[0]!.slug, names[0]!) < 0) this.#shards.shift();
     for (const slug of names) {
       const last = this.#shards.at(-1);
-      if (last !== undefined && compareSlugs(slug, last.slug) <= 0) continue;
+      if (last !== undefined && inOrder(slug, last.slug) <= 0) continue;
       const origin = keys.map(({ name }) => name).find((name) => name.endsWith(`/${slug}`));
       if (origin === undefined) throw new CheckpointRefused(`the policy lists no log for the shard ${slug}`);
       this.#shards.push(new FollowedShard({ slug, origin, logDir: shardFolder(auditDir, slug), stateDir }));

@@ -3,7 +3,8 @@
  * It is no secret and no permission: whoever makes one up sees nothing that a query would not have shown.
  */
 import { createHash } from "node:crypto";
-import { isSlug, type Position } from "../follow/position.ts";
+import { isSlug } from "../../decisions/shard-plan.ts";
+import type { Position } from "../follow/position.ts";
 import type { EventFilter } from "./event-filter.ts";
 
 const MAX_CURSOR_CHARACTERS = 200;

@@ -3,8 +3,8 @@ import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { inOrder } from "../../decisions/shard-plan.ts";
 import type { LogFollower, MayPass } from "../follow/log-follower.ts";
-import { compareSlugs } from "../follow/position.ts";
 import { rowOfLeaf } from "./row-of-leaf.ts";
 import { isDamagedIndex, type SearchIndex } from "./search-index.ts";
 
@@ -78,10 +78,10 @@ export class Indexer implements AsyncDisposable {
     const { shards } = this.#follower;
     const changed = shards.find(({ slug, tree, isSettled }) => {
       const missing = tree.size - this.#index.sizeOf(slug);
-      return isSettled && (missing < 0 || (missing > 0 && at !== null && compareSlugs(slug, at.slug) < 0));
+      return isSettled && (missing < 0 || (missing > 0 && at !== null && inOrder(slug, at.slug) < 0));
     });
     const [oldest] = shards;
-    const isPast = oldest !== undefined && this.#index.slugs.some((slug) => compareSlugs(slug, oldest.slug) < 0);
+    const isPast = oldest !== undefined && this.#index.slugs.some((slug) => inOrder(slug, oldest.slug) < 0);
     if (isPast) this.#rebuild("a shard is past its retention");
     else if (changed !== undefined) this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
     return isPast || changed !== undefined;

@@ -7,7 +7,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { TokenLine } from "@resontech/contracts/vault-tokens";
-import { compareSlugs, type Position } from "../follow/position.ts";
+import { inOrder } from "../../decisions/shard-plan.ts";
+import type { Position } from "../follow/position.ts";
 import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filter.ts";
 import type { EventRow } from "./row-of-leaf.ts";
 
@@ -87,7 +88,7 @@ export class SearchIndex implements Disposable {
 
   /** Behind the last indexed entry; null when there is none. */
   get position(): Position | null {
-    const [slug] = [...this.#shards.keys()].sort(compareSlugs).slice(-1);
+    const [slug] = [...this.#shards.keys()].sort(inOrder).slice(-1);
     return slug === undefined ? null : { slug, index: this.sizeOf(slug) };
   }
 
@@ -98,7 +99,7 @@ export class SearchIndex implements Disposable {
 
   /** Oldest first. */
   get slugs(): string[] {
-    return [...this.#shards.keys()].sort(compareSlugs);
+    return [...this.#shards.keys()].sort(inOrder);
   }
 
   /** Adds entries that follow one another; all or none of them. */

@@ -10,8 +10,9 @@ import {
 } from "@resontech/contracts/vault-tokens";
 import { askJsonLines } from "@resontech/daemon/ask-json-lines";
 import type { Logger } from "pino";
+import { inOrder } from "../../decisions/shard-plan.ts";
 import type { LogFollower } from "../follow/log-follower.ts";
-import { compareSlugs, type Position } from "../follow/position.ts";
+import type { Position } from "../follow/position.ts";
 import { SearchError } from "./search-error.ts";
 import type { FieldOfEntry, SearchIndex } from "./search-index.ts";
 
@@ -87,7 +88,7 @@ export class TokenFeed implements AsyncDisposable {
   async #takeNew(): Promise<void> {
     // What is indexed later is asked for the next time.
     const indexed = this.#index.position;
-    const shards = this.#follower.shards.toSorted((a, b) => compareSlugs(a.slug, b.slug));
+    const shards = this.#follower.shards.toSorted((a, b) => inOrder(a.slug, b.slug));
     for (const { slug, origin } of shards) {
       const before = this.#index.sizeOf(slug);
       for (let more = before > 0; more && !this.#stop.signal.aborted; ) {

@@ -1,9 +1,10 @@
 /** How far a receiver has the log for good: behind which entry. Replaced in one step, so it is never half of one. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isSlug } from "../../decisions/shard-plan.ts";
 import { replaceFile } from "../../log/durable-file.ts";
 import { ConfigError } from "../config.ts";
-import { isSlug, type Position } from "../follow/position.ts";
+import type { Position } from "../follow/position.ts";
 
 export class CursorFile {
   readonly #path: string;

@@ -4,13 +4,14 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { inOrder } from "../../decisions/shard-plan.ts";
 import { encodeEntries } from "../../log/entry-bundle.ts";
 import { LogDamagedError } from "../../log/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../../log/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import { type LogFollower, type PassedOver, passOver } from "../follow/log-follower.ts";
 import type { VerifiedTree } from "../follow/verified-tree.ts";
-import { compareSlugs, type Position } from "../follow/position.ts";
+import type { Position } from "../follow/position.ts";
 import type { Reporter } from "../reporter.ts";
 import type { CursorFile } from "../sinks/cursor-file.ts";
 import { SinkReport } from "../sinks/sink-report.ts";
@@ -104,7 +105,7 @@ export class WormCopy implements AsyncDisposable {
 
   async #copyWhatIsNew(): Promise<void> {
     for (const shard of this.#options.follower.shards) {
-      if (this.#cursor !== null && compareSlugs(shard.slug, this.#cursor.slug) < 0) continue;
+      if (this.#cursor !== null && inOrder(shard.slug, this.#cursor.slug) < 0) continue;
       if (!(await this.#copyShard(shard))) return;
     }
   }
