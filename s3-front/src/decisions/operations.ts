@@ -54,7 +54,7 @@ const OVERRIDES = ["cache-control", "content-disposition", "content-encoding", "
 const document = { body: "document" } as const;
 const versioned = { optional: ["versionId"] };
 
-const OPERATIONS: readonly Operation[] = [
+export const OPERATIONS: readonly Operation[] = [
   operation("ListBuckets", "GET service", [], { kind: "list" }, { optional: ["prefix", "max-buckets", "continuation-token"] }),
 
   operation("CreateBucket", "PUT bucket", [], { kind: "bucket-change", aspect: "bucket" }, document),
