@@ -1,0 +1,104 @@
+/** What a killed vault had asked the log for, and had not ended, is ended by its next life. */
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Database from "better-sqlite3";
+import t from "tap";
+import { until } from "../audit-out/helper.ts";
+import { type AuditdFixture, readLeaves } from "../helper.ts";
+import { gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+
+const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+const disclose = (auditd: AuditdFixture) => ({
+  ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" },
+  ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
+});
+const atRest = (vault: VaultFixture) => async () => {
+  const { connected, underWay, fault } = await vault.status();
+  return connected && underWay === 0 && fault === null;
+};
+/** Of each operation of this type what the log says of it, in order. */
+async function phasesOf(auditd: AuditdFixture, type: string): Promise<string[]> {
+  const leaves = (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
+  const ops = Map.groupBy(leaves, ({ op }) => op);
+  return [...ops.values()].map((all) => all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "));
+}
+const isSaid = (auditd: AuditdFixture, type: string, count: number) => async () =>
+  (await phasesOf(auditd, type)).length === count;
+
+t.test("killed before the log has what was asked for, a hold and a disclosure fail and do nothing", async (t) => {
+  // Else what waits for auditd may be the vault's own look for what there is to seal, and the request behind it.
+  const [auditd, vault] = await startedBoth(t, { pollMs: 60_000 });
+  for (const [type, request] of [
+    ["privacy.hold", hold],
+    ["privacy.disclose", disclose(auditd)],
+  ] as const) {
+    process.kill(auditd.pid, "SIGSTOP");
+    const asked = vault.askAll(request).catch(() => []);
+    await until(async () => (await vault.status()).underWay === 1);
+    await vault.stop("SIGKILL");
+    t.same(await asked, [], "nobody is told anything");
+    process.kill(auditd.pid, "SIGCONT");
+    await vault.start();
+    await until(atRest(vault));
+    await until(isSaid(auditd, type, 1));
+    await until(async () => (await phasesOf(auditd, type))[0]?.includes(",") === true);
+    t.same(await phasesOf(auditd, type), ["requested, failed interrupted"], type);
+    t.match(await vault.status(), { holds: 0 });
+  }
+  t.match(await vault.ask(hold), { holds: ["case-7"] }, "it can be asked for again");
+});
+
+t.test("killed while a receiver is handed what opens commitments, a disclosure has failed", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const count = 1_500;
+  // More than the buffers between the two take.
+  for (let n = 0; n < count; n += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, at) => say(gate, "usr-1", `10.0.${n + at}.1${"x".repeat(200)}`)));
+  await until(async () => (await vault.status()).sealed === count, 20_000);
+  const socket = connect(vault.config.controlSocket);
+  socket.on("error", () => {});
+  t.teardown(() => socket.destroy());
+  socket.pause();
+  socket.write(`${JSON.stringify(disclose(auditd))}\n`);
+  await until(isSaid(auditd, "privacy.disclose", 1));
+  await sleep(200);
+  t.equal((await vault.status()).underWay, 1, "it waits for its receiver");
+  await vault.stop("SIGKILL");
+  await vault.start();
+  await until(async () => (await phasesOf(auditd, "privacy.disclose"))[0]?.includes(",") === true);
+  t.same(await phasesOf(auditd, "privacy.disclose"), ["requested, failed interrupted"]);
+});
+
+t.test("killed at any moment, what retention ends comes to its end once, by itself", async (t) => {
+  const [auditd, vault] = await startedBoth(t, { pollMs: 10 });
+  await using gate = await gateOf(auditd);
+  await auditd.control({ verb: "clock-is-right" });
+  const rounds = 6;
+  for (let round = 0; round < rounds; round++) {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => say(gate, `usr-${round}`, `10.${round}.0.${n}`)));
+    await until(async () => (await vault.status()).sealed === 20);
+    await vault.stop();
+    // As if they had been logged three years ago.
+    for (const [file, table] of [
+      ["sealed/sealed.sqlite", "commitments"],
+      ["vault-keys/keys.sqlite", "keys"],
+    ] as const) {
+      const db = new Database(join(auditd.root, file));
+      db.prepare(`UPDATE ${table} SET month = '2023-11' WHERE subject = ?`).run(`usr-${round}`);
+      db.close();
+    }
+    await vault.start();
+    await sleep(round * 40);
+    await vault.stop("SIGKILL");
+    await vault.start();
+    await until(async () => (await vault.status()).erased === 20 * (round + 1), 20_000);
+    await until(atRest(vault));
+  }
+  const isEnded = (phases: string) => phases.startsWith("requested, completed") || phases === "requested, failed interrupted";
+  await until(async () => (await phasesOf(auditd, "privacy.retention")).every(isEnded));
+  const said = await phasesOf(auditd, "privacy.retention");
+  t.equal(said.filter((phases) => phases.startsWith("requested, completed")).length, rounds, said.join("; "));
+  t.match(await vault.status(), { sealed: 0, erased: 20 * rounds, keys: 0, fault: null });
+});
