@@ -24,6 +24,7 @@ import {
   stopParts,
 } from "./commands/planned-stop.ts";
 import { collected, two } from "./commands/two-people.ts";
+import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
@@ -256,6 +257,9 @@ leaves(audit.command("checkpoint"), { none: "a checkpoint says nothing of any en
     if (typeof shown === "string") process.stdout.write(shown);
     else print(shown);
   });
+leaves(audit.command("verifier"), { none: "the verifier is a part of the release and says nothing of the log" })
+  .description("show the SHA-256 of the release's copies of the offline verifier, to compare with the vendor's")
+  .action(() => print(verifierDigests(openContext(root()).layout)));
 leaves(audit.command("status"), { none: "status" })
   .description("how the log stands: its shard, size, last checkpoint")
   .action(async () => print(await askAuditd(auditControl(), { verb: "status" })));

@@ -1,5 +1,6 @@
 /** `<root>/etc/auditd.json` (0400, rt-audit): written by appliance/, read and validated by auditd. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { Tpm } from "./tpm.ts";
 import { ProducerName } from "./audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -23,19 +24,8 @@ export const AuditdConfig = Type.Object(
     token: Type.Optional(
       Type.Object({ module: Path, label: Type.String({ minLength: 1, maxLength: 32 }), pinFile: Path }, closed),
     ),
-    /**
-     * New key files are sealed by the TPM to its boot registers; rt-audit must be able to open the device. `device`: `auto`, a path, or `driver:options`
-     * as systemd knows them.
-     */
-    tpm: Type.Optional(
-      Type.Object(
-        {
-          device: Type.String({ pattern: "^[A-Za-z0-9/:=,._-]{1,200}$", default: "auto" }),
-          pcrs: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { minItems: 1, maxItems: 24, uniqueItems: true }),
-        },
-        closed,
-      ),
-    ),
+    /** New key files are sealed by the TPM to its boot registers. */
+    tpm: Type.Optional(Tpm),
     /** tlog-policy for the auditor, 0444; written by `init`. */
     policyFile: Path,
     /**

@@ -1,5 +1,6 @@
 /** `<root>/etc/vault.json` (0440, root; group rt-vault): written by appliance/, read and validated by vault. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { Tpm } from "./tpm.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
@@ -29,6 +30,11 @@ export const VaultConfig = Type.Object(
     keysDir: Path,
     /** 32 bytes, 0400: what the keys lie under. It is made where it is missing and no key lies under another one. */
     keyFile: Path,
+    /**
+     * The key file is sealed by the TPM to its boot registers: `keyFile` with `.tpm` behind it. One that was not sealed yet is, and the other one is
+     * destroyed. Without it here a sealed file is not replaced.
+     */
+    tpm: Type.Optional(Tpm),
     /** The epoch keys, a file each, 0700, rt-vault: better on another disk than `keysDir`. In no other backup. It must exist. */
     epochsDir: Path,
     /** Copies of the keys under an epoch key; 0700, rt-vault. It must exist. */

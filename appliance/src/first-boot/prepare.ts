@@ -223,10 +223,12 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
 
 function vaultConfig({ config, layout }: PartContext): VaultConfig {
   const ofProduct = JSON.parse(readFileSync(layout.release("app", "policies", "retention.json"), "utf8")) as RetentionClasses;
+  const tpm = readAuditKeys(layout)?.tpm;
   return {
     dataDir: layout.data("vault"),
     keysDir: layout.data("vault-keys"),
     keyFile: layout.secrets("vault", "key-encryption.key"),
+    ...(tpm === undefined ? {} : { tpm }),
     epochsDir: layout.data("vault-epochs"),
     backupsDir: layout.data("vault-key-copies"),
     auditSocket: layout.run("audit", "vault", "sock"),

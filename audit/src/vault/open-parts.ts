@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
+import { tpmSeal } from "../keys/tpm-seal.ts";
 import { holdAlone } from "../log/only-one.ts";
 import { openDatabase, spillTo } from "./db/open-database.ts";
 import { scrubInThread } from "./db/scrub-thread.ts";
@@ -43,7 +44,8 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   let kek: KeyEncryptionKey | null = null;
   const openKek = async (isEmpty: boolean): Promise<KeyEncryptionKey> => {
     // Rows without keys, and no file: the key is lost, and a new one would hide that.
-    kek = await openKeyFile(config.keyFile, isEmpty && store.counts.sealed === 0);
+    const tpm = config.tpm === undefined ? null : tpmSeal(config.tpm);
+    kek = await openKeyFile(config.keyFile, isEmpty && store.counts.sealed === 0, tpm);
     return kek;
   };
   const keys = stack.use(await KeyTable.open(config.keysDir, openKek));

@@ -4,7 +4,7 @@ import t from "tap";
 import { openCheckpoint } from "../../src/log/checkpoint.ts";
 import { parsePolicy } from "../../src/log/policy.ts";
 import { AuditdFixture, temporaryFolder } from "../helper.ts";
-import { PCR, SoftTpm } from "./soft-tpm.ts";
+import { PCR, SoftTpm } from "../soft-tpm.ts";
 
 t.test("keys that a TPM sealed sign in the boot that they were made in, and in no other", async (t) => {
   const root = temporaryFolder(t);

@@ -2,6 +2,7 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import type { Seal } from "../../keys/tpm-seal.ts";
 import { replaceFile, syncFolder } from "../../log/durable-file.ts";
 import { type KeyType, type LogSigner, noteSigner } from "../../log/note-key.ts";
 import { ConfigError } from "../config.ts";
@@ -9,15 +10,6 @@ import { exists, type ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 export type FileKeyKind = { kind: keyof ShardFiles["keyFiles"]; type: KeyType; algorithm: "ed25519" | "ml-dsa-44" };
-/** How the bytes of a file keep a key. */
-export type Seal = {
-  /** Of the file's name. */
-  suffix: string;
-  /** @param name bound to what is sealed: another file's content does not stand for this one's */
-  seal: (pem: string, name: string) => Promise<Buffer>;
-  unseal: (bytes: Buffer, name: string) => Promise<Buffer>;
-};
-
 const UNSEALED: Seal = { suffix: "", seal: async (pem) => Buffer.from(pem), unseal: async (bytes) => bytes };
 
 export class KeyFile implements KeyHolder {
@@ -45,7 +37,7 @@ export class KeyFile implements KeyHolder {
     // One call for each: the overloads of generateKeyPairSync know no union.
     const { privateKey } = this.#is.algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ml-dsa-44");
     const pem = privateKey.export({ format: "pem", type: "pkcs8" });
-    await replaceFile(file, await explained(file, this.#seal.seal(pem, basename(file))), 0o400);
+    await replaceFile(file, await explained(file, this.#seal.seal(Buffer.from(pem), basename(file))), 0o400);
   }
 
   async signerOf(shard: ShardFiles): Promise<LogSigner> {

@@ -1,12 +1,12 @@
 /** The two keys that sign a shard: Ed25519 for every reader there is, ML-DSA-44 for those to come. Both are the shard's own. */
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { tpmSeal } from "../../keys/tpm-seal.ts";
 import { KEY_TYPE, type LogSigner } from "../../log/note-key.ts";
 import type { ShardFiles } from "../shard-files.ts";
 import { type FileKeyKind, KeyFile } from "./key-file.ts";
 import type { KeyHolder } from "./key-holder.ts";
 import { KeyToken } from "./key-token.ts";
 import { FileElse } from "./file-else.ts";
-import { tpmSeal } from "./tpm-seal.ts";
 
 const ED25519 = { kind: "ed25519", type: KEY_TYPE.ed25519, algorithm: "ed25519" } as const;
 const ML_DSA_44 = { kind: "mlDsa44", type: KEY_TYPE.mlDsa44, algorithm: "ml-dsa-44" } as const;

@@ -1,10 +1,10 @@
 /** The key of one epoch, in a file of its own under the key-encryption key. When it is gone, no copy of that epoch opens any more. */
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open, readFile, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { replaceFile, syncFolder } from "../../log/durable-file.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { replaceFile } from "../../log/durable-file.ts";
 import { KEY_BYTES } from "../keys/aead.ts";
+import { destroyFile } from "../keys/destroy-file.ts";
 import type { KeyEncryptionKey } from "../keys/key-encryption-key.ts";
 
 export function epochFile(folder: string, id: string): string {
@@ -20,22 +20,8 @@ export async function readEpochKey(folder: string, id: string, kek: KeyEncryptio
   return kek.unwrap(await readFile(epochFile(folder, id)), purposeOf(id));
 }
 
-/** Overwritten in place, then gone; one that is gone already is. */
 export async function destroyEpochKey(folder: string, id: string): Promise<void> {
-  const path = epochFile(folder, id);
-  try {
-    await using handle = await open(path, constants.O_RDWR);
-    const { size } = await handle.stat();
-    await handle.write(Buffer.alloc(size), 0, size, 0);
-    await handle.sync();
-    await handle.truncate(0);
-    await handle.sync();
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
-    throw error;
-  }
-  await unlink(path);
-  await syncFolder(dirname(path));
+  await destroyFile(epochFile(folder, id));
 }
 
 function purposeOf(id: string): string {

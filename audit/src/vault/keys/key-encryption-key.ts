@@ -1,16 +1,17 @@
 /**
- * The key that all other keys lie under. What implements it may be a module that never gives it away (PKCS#11, TPM); here it is a file.
+ * The key that all other keys lie under: 32 bytes in a file, as they are or sealed by the TPM to this machine's boot.
  *
- * What a file gives: whoever has `keys.sqlite` alone, say from a stolen backup, has nothing. It gives nothing against root on the running appliance,
- * nor against whoever has both files.
+ * What a plain file gives: whoever has `keys.sqlite` alone, say from a stolen backup, has nothing. A sealed one gives the same against whoever has both
+ * files, or the disk. Neither gives anything against root on the running appliance.
  */
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Seal } from "../../keys/tpm-seal.ts";
+import { replaceFile } from "../../log/durable-file.ts";
 import { ConfigError } from "../config.ts";
-import { syncFolder } from "../../log/durable-file.ts";
 import { KEY_BYTES, seal, unseal } from "./aead.ts";
+import { destroyFile } from "./destroy-file.ts";
 
 export interface KeyEncryptionKey {
   /** @param purpose names the one key that is wrapped; needed again to unwrap it */
@@ -19,34 +20,70 @@ export interface KeyEncryptionKey {
   unwrap(wrapped: Uint8Array, purpose: string): Promise<Buffer>;
 }
 
+const OTHERS = 0o377;
+const SEALED_SUFFIX = ".tpm";
+
 /**
  * @param mayMake there is no key yet that lies under one: the file may be made
- * @throws ConfigError when it is missing, of another length, or open to others
+ * @param tpm seals it; null: it is a plain file
+ * @throws ConfigError when it is missing, of another length, open to others, or sealed and not to be opened
  */
-export async function openKeyFile(path: string, mayMake: boolean): Promise<KeyEncryptionKey> {
-  const key = await readOrMake(path, mayMake);
+export async function openKeyFile(path: string, mayMake: boolean, tpm: Seal | null): Promise<KeyEncryptionKey> {
+  const key = tpm === null ? await readOrMakePlain(path, mayMake) : await readOrMakeSealed(path, mayMake, tpm);
   return {
     wrap: async (plain, purpose) => seal(key, plain, Buffer.from(purpose)),
     unwrap: async (wrapped, purpose) => unseal(key, wrapped, Buffer.from(purpose)),
   };
 }
 
-async function readOrMake(path: string, mayMake: boolean): Promise<Buffer> {
-  try {
-    await using handle = await open(path, constants.O_RDONLY);
-    const { mode } = await handle.stat();
-    if ((mode & 0o377) !== 0) throw new ConfigError(`${path} must be 0400`);
-    const key = await handle.readFile();
-    if (key.length !== KEY_BYTES) throw new ConfigError(`${path} holds no key of ${KEY_BYTES} bytes`);
-    return key;
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    if (!mayMake) throw new ConfigError(`${path} is gone: without it no key of the vault can be opened`);
-  }
-  await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o400);
-  const key = randomBytes(KEY_BYTES);
-  await handle.writeFile(key);
-  await handle.sync();
-  await syncFolder(dirname(path));
+async function readOrMakePlain(path: string, mayMake: boolean): Promise<Buffer> {
+  const existing = await readIfThere(path);
+  if (existing !== null) return wholeKey(path, existing);
+  if ((await readIfThere(path + SEALED_SUFFIX)) !== null)
+    throw new ConfigError(`${path + SEALED_SUFFIX} is sealed by a TPM, and the configuration names none`);
+  return await make(path, mayMake, async (key) => key);
+}
+
+async function readOrMakeSealed(path: string, mayMake: boolean, tpm: Seal): Promise<Buffer> {
+  const file = path + SEALED_SUFFIX;
+  const sealing = (key: Buffer): Promise<Buffer> => explained(file, tpm.seal(key, basename(file)));
+  const [plain, sealed] = [await readIfThere(path), await readIfThere(file)];
+  if (sealed === null && plain === null) return await make(file, mayMake, sealing);
+  if (sealed === null) await replaceFile(file, await sealing(wholeKey(path, plain!)), 0o400);
+  const key = wholeKey(file, await explained(file, tpm.unseal(sealed ?? (await readFile(file)), basename(file))));
+  // Only now that it opens: from here on the TPM is the one way to it.
+  if (plain?.equals(key) === false) throw new ConfigError(`${path} and ${file} hold two keys: remove the one that is wrong`);
+  if (plain !== null) await destroyFile(path);
   return key;
+}
+
+async function make(file: string, mayMake: boolean, bytesOf: (key: Buffer) => Promise<Buffer>): Promise<Buffer> {
+  if (!mayMake) throw new ConfigError(`${file} is gone: without it no key of the vault can be opened`);
+  const key = randomBytes(KEY_BYTES);
+  await replaceFile(file, await bytesOf(key), 0o400);
+  return key;
+}
+
+/** Null where there is none. */
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    if (((await stat(path)).mode & OTHERS) !== 0) throw new ConfigError(`${path} must be 0400`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function wholeKey(path: string, key: Buffer): Buffer {
+  if (key.length !== KEY_BYTES) throw new ConfigError(`${path} holds no key of ${KEY_BYTES} bytes`);
+  return key;
+}
+
+async function explained<T>(file: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

@@ -5,19 +5,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { buffer, text } from "node:stream/consumers";
-import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { Seal } from "./key-file.ts";
+import type { Tpm } from "@resontech/contracts/tpm";
+
+/** How the bytes of a file keep a key. */
+export type Seal = {
+  /** Of the file's name. */
+  suffix: string;
+  /** @param name bound to what is sealed: another file's content does not stand for this one's */
+  seal: (plain: Uint8Array, name: string) => Promise<Buffer>;
+  /** @throws an error that says what the TPM did not like */
+  unseal: (bytes: Buffer, name: string) => Promise<Buffer>;
+};
 
 const PROGRAM = "systemd-creds";
 const TIMEOUT_MS = 60_000;
 
-export function tpmSeal({ device, pcrs }: NonNullable<AuditdConfig["tpm"]>): Seal {
+/** @throws (its `seal`) where the registers hold nothing, and would tie a key to no boot */
+export function tpmSeal({ device, pcrs }: Tpm): Seal {
   const at = `--tpm2-device=${device}`;
   return {
     suffix: ".tpm",
-    seal: async (pem, name) => {
+    seal: async (plain, name) => {
       const args = ["encrypt", "--with-key=tpm2", at, `--tpm2-pcrs=${pcrs.join("+")}`, `--name=${name}`, "-", "-"];
-      const { output, said } = await run(args, Buffer.from(pem));
+      const { output, said } = await run(args, plain);
       // It goes on with a warning where the registers hold nothing: the file would open in any boot.
       if (said !== "") throw new Error(`the TPM does not tie it to the boot: ${said}`);
       return output;
@@ -27,7 +37,7 @@ export function tpmSeal({ device, pcrs }: NonNullable<AuditdConfig["tpm"]>): Sea
 }
 
 /** @throws an error with what the program said, when it fails */
-async function run(args: readonly string[], input: Buffer): Promise<{ output: Buffer; said: string }> {
+async function run(args: readonly string[], input: Uint8Array): Promise<{ output: Buffer; said: string }> {
   const child = spawn(PROGRAM, args, { stdio: "pipe", timeout: TIMEOUT_MS });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   child.stdin.on("error", () => {});
