@@ -99,12 +99,13 @@ export class AuditdProcess {
   }
 
   /** Asks on the operator's socket. @throws what it refuses, or when it ends before it answers */
-  async control(request: object): Promise<void> {
+  async control<T = unknown>(request: object): Promise<T> {
     const socket = connect(this.config.controlSocket!);
     socket.end(`${JSON.stringify(request)}\n`);
     let text = "";
     for await (const chunk of socket) text += String(chunk);
     if (!text.endsWith("\n") || text.includes('"error"')) throw new Error(`${JSON.stringify(request)}: ${text}`);
+    return JSON.parse(text) as T;
   }
 
   /** Ends it and waits for that. */

@@ -10,6 +10,7 @@ import {
   connectProducer,
   type LeafRef,
 } from "@resontech/audit/producer";
+import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { VaultInstance } from "../vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
@@ -244,11 +245,21 @@ export class HonestLog {
     writeFileSync(join(auditDir, "restored"), "");
     await this.#start();
     const again = this.#connect("gate", highestAck);
+    await this.#heardOf(highestAck);
     await this.#auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] });
     this.#gate = await again;
     await this.#connected();
     this.now.recovered = true;
     await this.#closeOpenOnes();
+  }
+
+  /** Before two people open a shard they see what everybody who was there has seen of the one that was lost; a busy machine takes its time. */
+  async #heardOf(highestAck: AuditProducer["highestAck"]): Promise<void> {
+    for (const endsAt = performance.now() + WELCOME_MS; performance.now() < endsAt; await sleep(20)) {
+      const { rolledBack } = await this.#auditd.control<LogStatus>({ verb: "status" });
+      if (rolledBack !== null && rolledBack.seenSize > (highestAck?.index ?? -1)) return;
+    }
+    throw new Error("auditd has not heard what its producer holds");
   }
 
   /** A person whom all of this was about is erased; somebody else is not. Both are then disclosed. */
