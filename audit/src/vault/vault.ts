@@ -166,11 +166,13 @@ export class Vault implements AsyncDisposable {
     });
   }
 
-  #drain(): Promise<void> {
+  async #drain(): Promise<void> {
     const { intake, record, outbox, turns, signal } = this.#parts;
-    return turns.run(async () => {
+    // Asked out of turn first: an auditd that hangs would hold up everybody for as long as a segment may take.
+    const isAnyWaiting = (await record.connection.spooled()) !== null;
+    await turns.run(async () => {
       try {
-        await intake.drain(record.connection, signal);
+        if (isAnyWaiting) await intake.drain(record.connection, signal);
         await recordSpool(outbox, record, null);
       } catch (error) {
         if (error instanceof SpoolBlocked) await recordSpool(outbox, record, error);

@@ -211,6 +211,21 @@ t.test("while auditd is away nothing is erased, disclosed or held", async (t) =>
   t.match(await vault.ask(erase("usr-1")), { confirmed: true });
 });
 
+t.test("while auditd hangs, whoever asks for something is told within 2.5 s, and nothing is done", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  process.kill(auditd.pid, "SIGSTOP");
+  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  for (const request of [hold, disclose(auditd, "usr-1"), hold, disclose(auditd, "usr-1"), hold]) {
+    const askedAt = performance.now();
+    t.match(await vault.ask(request), { error: { code: "audit_unavailable" } });
+    const tookMs = performance.now() - askedAt;
+    t.ok(tookMs < 2_500, `${request.verb}: ${tookMs.toFixed(0)} ms`);
+  }
+  process.kill(auditd.pid, "SIGCONT");
+  await until(async () => (await vault.status()).underWay === 0);
+  t.match(await vault.status(), { holds: 0 });
+});
+
 t.test("a database that was put back to an older state begins a new life in the log", async (t) => {
   const [auditd, vault] = await startedBoth(t);
   const hold = (name: string) => ({
