@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { Logger } from "pino";
+import { spillTo } from "../db/scrub.ts";
 import { LogFollower } from "./follow/log-follower.ts";
 import { seenTrees } from "./follow/seen-file.ts";
 import type { SeenTree } from "../producer/producer.ts";
@@ -39,6 +40,7 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
   const learn = (): Promise<readonly SeenTree[]> => witnesses.learn(LEARN_MS);
   const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(stateDir), learn, log));
   const follower = stack.use(new LogFollower(config, log));
+  spillTo(stateDir);
   const index = stack.use(
     new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),
   );

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
+import { spillTo } from "../db/scrub.ts";
+import { scrubInThread } from "../db/scrub-thread.ts";
 import { tpmSeal } from "../keys/tpm-seal.ts";
 import { holdAlone } from "../log/only-one.ts";
-import { openDatabase, spillTo } from "./db/open-database.ts";
-import { scrubInThread } from "./db/scrub-thread.ts";
+import { openDatabase } from "./db/open-database.ts";
 import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
 import { Epochs } from "./epochs/epochs.ts";
 import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";

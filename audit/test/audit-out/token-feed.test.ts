@@ -195,14 +195,14 @@ t.test("a field that was erased goes, in every byte; another field of the same e
   const [{ addr, agent }] = tokens as [{ addr: string; agent: string }];
   t.not(holding(folder, addr).length, 0);
   index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }]);
-  index.endTokenAct({ life: "a", act: 1 });
+  await index.scrub();
   t.same(found(index, addr), []);
   t.same(found(index, agent), [0]);
   t.same(holding(folder, addr), []);
 });
 
 t.test(
-  "what was dropped by a life that was killed before it emptied its log of changes goes when the next one begins",
+  "what was dropped by a life that was killed before the file was made anew is known to the next one, and goes then",
   async (t) => {
     const folder = temporaryFolder(t);
     const { index, tokens } = withTokens(folder, 200);
@@ -211,7 +211,6 @@ t.test(
     reader.exec("BEGIN");
     reader.prepare("SELECT count(*) FROM tokens").get();
     index.dropTokens(tokens.map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })));
-    index.endTokenAct({ life: "a", act: 1 });
     const killed = temporaryFolder(t);
     for (const file of ["search.sqlite", "search.sqlite-wal"]) cpSync(join(folder, file), join(killed, file));
     reader.close();
@@ -221,11 +220,39 @@ t.test(
       "it still stands there",
     );
     using next = new SearchIndex(killed, (reason) => t.fail(reason));
+    t.ok(next.hasRemnants);
+    await next.scrub();
+    t.notOk(next.hasRemnants);
     t.same(
       tokens.flatMap(({ addr }) => holding(killed, addr)),
       [],
     );
     t.same(found(next, tokens[7]!.agent), [7]);
+  },
+);
+
+t.test(
+  "of many tokens that came and went between others no byte is left, and searches go on while the file is made anew",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { index, tokens } = withTokens(folder, 6_000);
+    t.teardown(() => index[Symbol.dispose]());
+    const gone = tokens.map((_, at) => at).filter((at) => at % 8 < 4);
+    for (const part of [0, 1, 2, 3])
+      index.dropTokens(gone.filter((at) => at % 8 === part).map((at) => ({ slug: "2026", index: at, field: "src.addr" })));
+    const scrubbed = index.scrub();
+    let looks = 0;
+    const looking = setInterval(() => {
+      looks += found(index, tokens[7]!.addr).length;
+    }, 1);
+    await scrubbed;
+    clearInterval(looking);
+    t.ok(looks > 1, `${looks} searches`);
+    const files = readdirSync(folder).map((file) => readFileSync(join(folder, file)));
+    const left = gone.filter((at) => files.some((bytes) => bytes.includes(Buffer.from(tokens[at]!.addr, "hex"))));
+    t.same(left, [], "deleted rows alone would leave some: SQLite moves rows, and overwrites only what it deletes");
+    t.same(found(index, tokens[4]!.addr), [4]);
+    t.same(found(index, tokens[0]!.agent), [0]);
   },
 );
 

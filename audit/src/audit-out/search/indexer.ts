@@ -28,6 +28,7 @@ export class Indexer implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Aborted when the index is made anew: then whatever was waited for is not what comes next. */
   #rebuilt = new AbortController();
+  #rebuilding: Promise<void> | null = null;
   readonly #running: Promise<unknown>;
 
   constructor(index: SearchIndex, follower: LogFollower, stateDir: string, log: Logger) {
@@ -46,7 +47,7 @@ export class Indexer implements AsyncDisposable {
   /** Call it with what a search threw. @returns whether the index is being made anew because of it */
   hasToRebuild(error: unknown): boolean {
     if (!isDamagedIndex(error)) return false;
-    this.#rebuild("it is damaged");
+    void this.#rebuild("it is damaged");
     return true;
   }
 
@@ -62,7 +63,9 @@ export class Indexer implements AsyncDisposable {
         const from = this.#index.position;
         const { slug, firstIndex, leaves } = await this.#follower.next(from, signal, isDamaged);
         // The index was made anew while the entries were read: they are not the next ones any more.
-        if (signal.aborted || this.#hasDroppedWhatChanged()) continue;
+        if (signal.aborted || (await this.#hasDroppedWhatChanged())) continue;
+        await this.#index.whenScrubbed();
+        if (signal.aborted) continue;
         this.#index.add(slug, firstIndex, leaves.map(rowOfLeaf));
       } catch (error) {
         if (signal.aborted || this.hasToRebuild(error)) continue;
@@ -73,7 +76,7 @@ export class Indexer implements AsyncDisposable {
   }
 
   /** A shard was deleted; or one that others follow was cut short by a restore, or was damaged and can be read again. */
-  #hasDroppedWhatChanged(): boolean {
+  async #hasDroppedWhatChanged(): Promise<boolean> {
     const at = this.#index.position;
     const { shards } = this.#follower;
     const changed = shards.find(({ slug, tree, isSettled }) => {
@@ -82,8 +85,8 @@ export class Indexer implements AsyncDisposable {
     });
     const [oldest] = shards;
     const isPast = oldest !== undefined && this.#index.slugs.some((slug) => inOrder(slug, oldest.slug) < 0);
-    if (isPast) this.#rebuild("a shard is past its retention");
-    else if (changed !== undefined) this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
+    if (isPast) await this.#rebuild("a shard is past its retention");
+    else if (changed !== undefined) await this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
     return isPast || changed !== undefined;
   }
 
@@ -96,14 +99,23 @@ export class Indexer implements AsyncDisposable {
       );
       if (isMarked) {
         await rm(this.#mark, { force: true });
-        this.#rebuild("it was asked for");
+        await this.#rebuild("it was asked for");
       }
       await pause(MARK_CHECK_MS, undefined, { signal }).catch(() => {});
     }
   }
 
-  #rebuild(reason: string): void {
+  /** Several reasons at once make it anew once. */
+  #rebuild(reason: string): Promise<void> {
+    this.#rebuilding ??= this.#rebuildOnce(reason).finally(() => {
+      this.#rebuilding = null;
+    });
+    return this.#rebuilding;
+  }
+
+  async #rebuildOnce(reason: string): Promise<void> {
     this.#log.warn({ reason }, "the search index is made anew");
+    await this.#index.whenScrubbed();
     this.#index.rebuild();
     this.#rebuilt.abort();
     this.#rebuilt = new AbortController();

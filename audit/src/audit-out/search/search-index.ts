@@ -7,13 +7,14 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { TokenLine } from "@resontech/contracts/vault-tokens";
+import { scrubInThread } from "../../db/scrub-thread.ts";
 import { inOrder } from "../../decisions/shard-plan.ts";
 import type { Position } from "../follow/position.ts";
 import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filter.ts";
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 const SHARD_SPAN = 2 ** 40;
 const SCHEMA = `
   CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
@@ -27,6 +28,7 @@ const SCHEMA = `
   CREATE TABLE token_places (no INTEGER PRIMARY KEY, idx INTEGER NOT NULL, field TEXT NOT NULL) STRICT;
   CREATE TABLE token_key (id TEXT NOT NULL) STRICT;
   CREATE TABLE token_acts (life TEXT NOT NULL, act INTEGER NOT NULL) STRICT;
+  CREATE TABLE token_remnants (one INTEGER PRIMARY KEY CHECK (one = 1)) STRICT;
   CREATE INDEX tokens_n ON tokens (n);
   CREATE INDEX events_at ON events (at_ms);
   CREATE INDEX events_op ON events (op);
@@ -72,6 +74,7 @@ export class SearchIndex implements Disposable {
   readonly #wordIds = new Map<string, number>();
   readonly #words = new Map<number, string>();
   readonly #shards = new Map<string, { no: number; size: number }>();
+  #scrubbing: Promise<void> | null = null;
 
   /** @param onRebuild called with the reason when what was there is thrown away */
   constructor(stateDir: string, onRebuild: (reason: string) => void) {
@@ -79,7 +82,7 @@ export class SearchIndex implements Disposable {
     this.#db = this.#openOrMake(onRebuild);
   }
 
-  /** Throws everything away; the indexer then begins at the log's first entry. */
+  /** Throws everything away; the indexer then begins at the log's first entry. Not before {@link whenScrubbed}: the thread would take the new file's log. */
   rebuild(): void {
     this.#db.close();
     for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.#file}${suffix}`, { force: true });
@@ -180,10 +183,11 @@ export class SearchIndex implements Disposable {
   /** Tokens begin anew, under another key. */
   beginTokens(key: string): void {
     this.#db.transaction(() => {
-      for (const table of ["tokens", "token_places", "token_key"]) this.#db.prepare(`DELETE FROM ${table}`).run();
+      const { changes } = this.#db.prepare("DELETE FROM tokens").run();
+      for (const table of ["token_places", "token_key"]) this.#db.prepare(`DELETE FROM ${table}`).run();
       this.#db.prepare("INSERT INTO token_key (id) VALUES (?)").run(key);
+      if (changes > 0) this.#noteRemnants();
     })();
-    this.#db.pragma("wal_checkpoint(TRUNCATE)");
   }
 
   /** The last destroying act of the vault whose tokens are gone from here. */
@@ -191,22 +195,52 @@ export class SearchIndex implements Disposable {
     return this.#db.prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts").get() ?? { life: "", act: 0 };
   }
 
-  /** Takes tokens of these very fields out; they have left every byte of the files once their act has ended. */
+  /** Takes tokens of these very fields out; they have left every byte of the files once the index was scrubbed. */
   dropTokens(fields: readonly FieldOfEntry[]): void {
     const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ? AND field = ?");
     this.#db.transaction(() => {
-      for (const { field, ...entry } of fields) remove.run(this.numberOf(entry), this.#wordIds.get(field) ?? -1);
+      let dropped = 0;
+      for (const { field, ...entry } of fields)
+        dropped += remove.run(this.numberOf(entry), this.#wordIds.get(field) ?? -1).changes;
+      if (dropped > 0) this.#noteRemnants();
     })();
   }
 
-  /** Notes that whatever this act of the vault destroyed was dropped. */
+  /** Notes that whatever the vault's acts up to this one destroyed was dropped. */
   endTokenAct({ life, act }: { life: string; act: number }): void {
     this.#db.transaction(() => {
       this.#db.prepare("DELETE FROM token_acts").run();
       this.#db.prepare("INSERT INTO token_acts (life, act) VALUES (?, ?)").run(life, act);
     })();
-    // Pages are overwritten when they are freed; what the log of changes still holds goes now.
-    this.#db.pragma("wal_checkpoint(TRUNCATE)");
+  }
+
+  /** Bytes of tokens that were dropped may still stand in the files. */
+  get hasRemnants(): boolean {
+    return this.#db.prepare("SELECT 1 FROM token_remnants").get() !== undefined;
+  }
+
+  /** Once nobody scrubs; whether it went well or not. */
+  async whenScrubbed(): Promise<void> {
+    while (this.#scrubbing !== null) await this.#scrubbing.catch(() => {});
+  }
+
+  /**
+   * Takes what was dropped out of every byte of the files, on a thread. It reads on meanwhile; whoever writes waits first, or the whole process would.
+   * @throws what the thread says: it is to be tried again
+   */
+  async scrub(): Promise<void> {
+    await this.whenScrubbed();
+    const db = this.#db;
+    this.#scrubbing = scrubInThread(this.#file).finally(() => {
+      this.#scrubbing = null;
+    });
+    await this.#scrubbing;
+    // Of the file that was made anew, not of one that took its place.
+    if (db === this.#db) db.prepare("DELETE FROM token_remnants").run();
+  }
+
+  #noteRemnants(): void {
+    this.#db.prepare("INSERT INTO token_remnants (one) VALUES (1) ON CONFLICT DO NOTHING").run();
   }
 
   /** At most `limit` entries of a span that match, in the filter's order. */
@@ -291,8 +325,6 @@ export class SearchIndex implements Disposable {
     db.pragma("synchronous = NORMAL");
     db.pragma("secure_delete = ON");
     db.pragma("cache_size = -65536");
-    // What was dropped may still stand in the log of changes, where a life was killed before it emptied it.
-    db.pragma("wal_checkpoint(TRUNCATE)");
     return db;
   }
 

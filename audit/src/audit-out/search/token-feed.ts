@@ -113,15 +113,19 @@ export class TokenFeed implements AsyncDisposable {
     if (!this.#stop.signal.aborted) this.#coveredTo = indexed;
   }
 
+  /** All acts that are not noted; only then is the file made anew, once, and only then are they noted. */
   async #dropDestroyed(): Promise<void> {
+    const noted = this.#index.tokenAct;
+    let known = noted;
     for (;;) {
-      const known = this.#index.tokenAct;
       const { act, life } = await this.#dropNextAct(known.act);
       // Another database of the vault's, an older one put back: its acts are numbered otherwise, so all of them are asked for.
-      if (life !== known.life && known.act > 0) this.#index.endTokenAct({ life, act: 0 });
-      else if (act === null) return;
-      else this.#index.endTokenAct({ life, act });
+      const isOther = life !== known.life && known.act > 0;
+      known = { life, act: isOther ? 0 : (act ?? known.act) };
+      if (act === null && !isOther) break;
     }
+    if (this.#index.hasRemnants) await this.#index.scrub();
+    if (known.life !== noted.life || known.act !== noted.act) this.#index.endTokenAct(known);
   }
 
   /** What it is told goes at once: it is destroyed, whichever act it was. An act whose end is not told is asked for again. */

@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
+import { scrub } from "../../db/scrub.ts";
 import { KEYS_MIGRATIONS } from "../db/keys-migrations.ts";
-import { openDatabase, scrub } from "../db/open-database.ts";
+import { openDatabase } from "../db/open-database.ts";
 import { KEY_BYTES } from "./aead.ts";
 import type { KeyEncryptionKey } from "./key-encryption-key.ts";
 

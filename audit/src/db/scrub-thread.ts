@@ -1,15 +1,15 @@
 /**
- * Makes a database anew on a thread of its own, by a connection of its own: some six seconds for each GB, in which the vault goes on reading. A write
+ * Makes a database anew on a thread of its own, by a connection of its own: some six seconds for each GB, in which its process goes on reading. A write
  * waits for its end. Whoever is killed meanwhile finds the database as it was, and begins anew.
  */
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 import Database from "better-sqlite3";
-import { scrub } from "./open-database.ts";
+import { scrub } from "./scrub.ts";
 
-/** Readers of the vault take no time; that they must end before the log is emptied is all that is waited for. */
+/** Readers of the process take no time; that they must end before the log is emptied is all that is waited for. */
 const READERS_TIMEOUT_MS = 60_000;
-/** Compiled, it stands beside the vault. */
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? import.meta.url : "vault-scrub.mjs", import.meta.url);
+/** Compiled, it stands beside vault and audit-out. */
+const ENTRY = new URL(import.meta.url.endsWith(".ts") ? import.meta.url : "audit-scrub.mjs", import.meta.url);
 
 type Work = { scrub: string };
 
