@@ -1,5 +1,5 @@
 /** A real audit-out of a proof's own, beside an auditd that has the producer `audit-out`. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Sink } from "@resontech/contracts/audit-out-config";
+import { spawnPrinting } from "./auditd-instance.ts";
 
 const AUDIT_OUT = fileURLToPath(import.meta.resolve("@resontech/audit/audit-out"));
 
@@ -26,15 +27,30 @@ export class AuditOutInstance {
   readonly #searchSocket: string;
   readonly stateDir: string;
 
-  constructor(root: string, { auditDir, policyFile }: AuditdConfig, sinks: readonly Sink[]) {
+  /**
+   * @param tokensSocket the vault's; without it nothing is found by a value
+   * @param printsTo see `spawnPrinting`
+   */
+  constructor(
+    root: string,
+    { auditDir, policyFile }: AuditdConfig,
+    sinks: readonly Sink[],
+    { tokensSocket, printsTo, logLevel = "info" }: { tokensSocket?: string; printsTo?: string; logLevel?: string } = {},
+  ) {
     this.stateDir = join(root, "state");
     this.#searchSocket = join(root, "search/search.sock");
     for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
     const file = join(root, "audit-out.json");
-    const sockets = { auditSocket: join(root, "run/out.sock"), searchSocket: this.#searchSocket };
+    const sockets = {
+      auditSocket: join(root, "run/out.sock"),
+      searchSocket: this.#searchSocket,
+      tokensSocket: tokensSocket ?? null,
+    };
     rmSync(file, { force: true });
-    writeFileSync(file, JSON.stringify({ auditDir, policyFile, stateDir: this.stateDir, ...sockets, sinks }), { mode: 0o440 });
-    this.#child = spawn(process.execPath, [AUDIT_OUT, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
+    writeFileSync(file, JSON.stringify({ auditDir, policyFile, stateDir: this.stateDir, ...sockets, sinks, logLevel }), {
+      mode: 0o440,
+    });
+    this.#child = spawnPrinting([AUDIT_OUT, "--config", file], printsTo ?? null);
   }
 
   async get<T>(path: string): Promise<T> {
@@ -45,6 +61,13 @@ export class AuditOutInstance {
     for await (const chunk of response) body += String(chunk);
     if (response.statusCode !== 200) throw new Error(`${path}: ${body}`);
     return JSON.parse(body) as T;
+  }
+
+  /** Entries that hold this value. */
+  async holding(field: string, value: string): Promise<{ object: string }[]> {
+    const query = new URLSearchParams({ holds: `${field}=${value}` }).toString();
+    const { events } = await this.get<{ events: { object: string }[] }>(`/events?${query}`);
+    return events;
   }
 
   status(): Promise<AuditOutStatus> {

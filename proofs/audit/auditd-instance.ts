@@ -1,6 +1,6 @@
 /** A real auditd of a proof's own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +51,17 @@ export function initAuditd(root: string, config: AuditdConfig): string {
   return file;
 }
 
-export async function startAuditd(root: string, config: AuditdConfig): Promise<ChildProcess> {
-  const file = initAuditd(root, config);
-  return spawn(process.execPath, [AUDITD, "--config", file], { stdio: ["ignore", "ignore", "inherit"] });
+export async function startAuditd(root: string, config: AuditdConfig, printsTo: string | null = null): Promise<ChildProcess> {
+  return spawnPrinting([AUDITD, "--config", initAuditd(root, config)], printsTo);
+}
+
+/** @param printsTo file to which all that it prints is added; null: its standard error is shown, and the rest is thrown away */
+export function spawnPrinting(args: readonly string[], printsTo: string | null): ChildProcess {
+  if (printsTo === null) return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const file = openSync(printsTo, "a", 0o600);
+  try {
+    return spawn(process.execPath, args, { stdio: ["ignore", file, file] });
+  } finally {
+    closeSync(file);
+  }
 }

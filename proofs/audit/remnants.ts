@@ -1,12 +1,16 @@
 /** Looks for what was erased, in every form that it may have, in every byte of every file below a folder. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as breath } from "node:timers/promises";
 
-export type Kind = "value" | "salt" | "key" | "wrapped key" | "sealed value";
+export type Kind = "value" | "salt" | "key" | "wrapped key" | "sealed value" | "token";
 type Form = { kind: Kind; form: string; bytes: Buffer };
 export type Remnants = { files: number; bytes: number; found: Partial<Record<Kind, number>>; where: string[] };
 
 const PREFIX_BYTES = 4;
+const AT_ONCE_BYTES = 1_048_576;
+const PART_CHARACTERS = 64;
+const PARTS = new RegExp(`.{${PART_CHARACTERS}}`, "gs");
 
 export class Sought {
   readonly #byPrefix = new Map<number, Form[]>();
@@ -24,9 +28,13 @@ export class Sought {
     }
   }
 
+  /** By its parts where it is long: a database lays such a text on several pages. */
   addText(kind: Kind, text: string): void {
-    this.add(kind, Buffer.from(text, "utf8"));
-    this.#add(kind, "utf-16", Buffer.from(text, "utf16le"));
+    const parts = text.length < 2 * PART_CHARACTERS ? [text] : (text.match(PARTS) ?? []);
+    for (const part of parts) {
+      this.add(kind, Buffer.from(part, "utf8"));
+      this.#add(kind, "utf-16", Buffer.from(part, "utf16le"));
+    }
   }
 
   /** One of each form: planted, they must be found. */
@@ -36,32 +44,36 @@ export class Sought {
     return [...samples.values()];
   }
 
-  in(folder: string): Remnants {
+  /** Others are heard meanwhile. */
+  async in(folder: string): Promise<Remnants> {
     const remnants: Remnants = { files: 0, bytes: 0, found: {}, where: [] };
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-      const path = join(folder, name);
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
-      const content = readFileSync(path);
+    for (const name of filesBelow(folder)) {
+      const content = contentOf(join(folder, name));
+      if (content === null) continue;
       remnants.files += 1;
       remnants.bytes += content.length;
-      const kinds = this.#kindsIn(content);
+      const kinds = new Set<Kind>();
+      for (let from = 0; from < content.length; from += AT_ONCE_BYTES) {
+        this.#addKindsIn(content, from, kinds);
+        await breath();
+      }
       if (kinds.size > 0) remnants.where.push(name);
       for (const kind of kinds) remnants.found[kind] = (remnants.found[kind] ?? 0) + 1;
     }
     return remnants;
   }
 
-  #kindsIn(content: Buffer): Set<Kind> {
-    const kinds = new Set<Kind>();
+  /** Of forms that begin from there on, up to so many bytes. */
+  #addKindsIn(content: Buffer, from: number, kinds: Set<Kind>): void {
+    const end = Math.min(content.length, from + AT_ONCE_BYTES + PREFIX_BYTES - 1);
     let window = 0;
-    for (let at = 0; at < content.length; at++) {
+    for (let at = from; at < end; at++) {
       window = ((window << 8) | content[at]!) >>> 0;
       const start = at - PREFIX_BYTES + 1;
-      if (start < 0) continue;
+      if (start < from) continue;
       for (const { kind, bytes } of this.#byPrefix.get(window) ?? [])
         if (content.subarray(start, start + bytes.length).equals(bytes)) kinds.add(kind);
     }
-    return kinds;
   }
 
   #add(kind: Kind, form: string, bytes: Buffer): void {
@@ -69,5 +81,22 @@ export class Sought {
     const prefix = bytes.readUInt32BE(0);
     this.#byPrefix.set(prefix, [...(this.#byPrefix.get(prefix) ?? []), { kind, form, bytes }]);
     this.forms += 1;
+  }
+}
+
+/** Names of the files below a folder; a socket is none. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true,
+  );
+}
+
+/** Null for one that went meanwhile. */
+function contentOf(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** A real vault of a proof's own, beside an auditd that has the producer `vault`; its epochs are short, so that they end within the proof. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { createDecipheriv } from "node:crypto";
+import type { ChildProcess } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -10,11 +10,12 @@ import Database from "better-sqlite3";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
+import { spawnPrinting } from "./auditd-instance.ts";
+import { openBox } from "./erasure/box.ts";
 
 const VAULT = fileURLToPath(import.meta.resolve("@resontech/audit/vault"));
 const RETENTION: RetentionClasses = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const TOKEN_BYTES = 16;
 
 /** Call it before auditd starts. */
 export function addVaultProducer(root: string, { producers }: AuditdConfig): void {
@@ -24,9 +25,17 @@ export function addVaultProducer(root: string, { producers }: AuditdConfig): voi
 export class VaultInstance {
   readonly config: VaultConfig;
   readonly #configFile: string;
+  readonly #printsTo: string | null;
   #child: ChildProcess | null = null;
 
-  constructor(root: string, epochMs: number, epochLifeMs: number) {
+  /** @param printsTo see `spawnPrinting` */
+  constructor(
+    root: string,
+    epochMs: number,
+    epochLifeMs: number,
+    { printsTo, logLevel = "info" }: { printsTo?: string; logLevel?: string } = {},
+  ) {
+    this.#printsTo = printsTo ?? null;
     for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run", "tokens-run"])
       mkdirSync(join(root, folder), { mode: 0o700 });
     this.config = {
@@ -34,14 +43,14 @@ export class VaultInstance {
       ...{ epochsDir: join(root, "epochs"), backupsDir: join(root, "backups") },
       ...{ auditSocket: join(root, "run/vault.sock"), controlSocket: join(root, "vault-run/sock") },
       tokensSocket: join(root, "tokens-run/sock"),
-      ...{ retention: RETENTION, pollMs: 50, backupMs: 200, epochMs, epochLifeMs, logLevel: "info" },
+      ...{ retention: RETENTION, pollMs: 50, backupMs: 200, epochMs, epochLifeMs, logLevel },
     };
     this.#configFile = join(root, "vault.json");
     writeFileSync(this.#configFile, JSON.stringify(this.config));
   }
 
   start(): void {
-    this.#child = spawn(process.execPath, [VAULT, "--config", this.#configFile], { stdio: ["ignore", "ignore", "inherit"] });
+    this.#child = spawnPrinting([VAULT, "--config", this.#configFile], this.#printsTo);
   }
 
   async askAll(request: object): Promise<Record<string, unknown>[]> {
@@ -63,15 +72,33 @@ export class VaultInstance {
 
   /** Opened here, without the vault's code. */
   keysOf(subjects: readonly string[]): { key: Buffer; wrapped: Buffer }[] {
-    const kek = readFileSync(this.config.keyFile);
-    const db = new Database(join(this.config.keysDir, "keys.sqlite"), { readonly: true });
+    const { kek } = this;
+    const db = this.#keysDatabase();
     try {
       const rows = db
         .prepare<[], { subject: string; month: string; wrapped: Buffer }>("SELECT subject, month, wrapped FROM keys")
         .all();
       return rows
         .filter(({ subject }) => subjects.includes(subject))
-        .map(({ subject, month, wrapped }) => ({ wrapped, key: opened(kek, wrapped, `${subject}\n${month}`) }));
+        .map(({ subject, month, wrapped }) => ({ wrapped, key: openBox(kek, wrapped, Buffer.from(`${subject}\n${month}`)) }));
+    } finally {
+      db.close();
+    }
+  }
+
+  /** What the key-encryption key's file holds. */
+  get kek(): Buffer {
+    return readFileSync(this.config.keyFile);
+  }
+
+  /** Makes the token of a value, from now on without the vault. */
+  tokenMaker(): (field: string, value: string) => Buffer {
+    const db = this.#keysDatabase();
+    try {
+      const wrapped = db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
+      if (wrapped === undefined) throw new Error("the vault has no key of tokens yet");
+      const key = openBox(this.kek, wrapped, Buffer.from("\ntoken"));
+      return (field, value) => createHmac("sha256", key).update(`${field}\0${value}`).digest().subarray(0, TOKEN_BYTES);
     } finally {
       db.close();
     }
@@ -94,11 +121,8 @@ export class VaultInstance {
     child.kill("SIGTERM");
     await ended;
   }
-}
 
-/** `nonce12 ‖ ciphertext ‖ tag16`, AES-256-GCM. */
-function opened(kek: Buffer, wrapped: Buffer, purpose: string): Buffer {
-  const decipher = createDecipheriv("aes-256-gcm", kek, wrapped.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(purpose));
-  decipher.setAuthTag(wrapped.subarray(wrapped.length - TAG_BYTES));
-  return Buffer.concat([decipher.update(wrapped.subarray(NONCE_BYTES, wrapped.length - TAG_BYTES)), decipher.final()]);
+  #keysDatabase(): Database.Database {
+    return new Database(join(this.config.keysDir, "keys.sqlite"), { readonly: true });
+  }
 }
