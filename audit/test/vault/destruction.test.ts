@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
-import { refuse } from "../../src/vault/privacy/holds.ts";
+import { refuse, setOrLiftHold } from "../../src/vault/privacy/holds.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
 import { ORIGIN, PartsFixture } from "./parts.ts";
 
@@ -110,6 +110,23 @@ t.test("killed once the keys are gone, an erasure says the same end of the copie
   t.match(result?.["erased"], [{ commitments_count: 20 }]);
   t.match(store.counts, { sealed: 0, erased: 20 });
   t.equal(acts.isDoomed("usr-1"), false);
+});
+
+t.test("a hold is granted once its outcome is on record", async (t) => {
+  using vault = await PartsFixture.open(t);
+  const onRecord = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  vault.parts.record.durableInTime = async (_op, phase) => {
+    asked.push(phase);
+    if (phase === "completed") await onRecord.promise;
+    return { index: 0 } as never;
+  };
+  const people = { requester: "usr-law", approver: "usr-a" };
+  const granted = setOrLiftHold(vault.parts, { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, ...people });
+  t.equal(await Promise.race([granted, sleep(200, "it waits")]), "it waits");
+  t.same(asked, ["requested", "completed"]);
+  onRecord.resolve();
+  t.match(await granted, { holds: ["case-7"] });
 });
 
 t.test("what is being destroyed is disclosed to nobody", async (t) => {

@@ -69,6 +69,7 @@ export class EngineConnection {
   #held: Uint8Array | null = null;
   #failure: Error | null = null;
   #isAnswered = false;
+  #turn = 0;
   #gathering: NodeJS.Immediate | null = null;
 
   /**
@@ -107,11 +108,23 @@ export class EngineConnection {
     return this.#asked?.isSent === true;
   }
 
+  /** It has failed, and closes: nobody can ask over it any more. */
+  get isBroken(): boolean {
+    return this.#failure !== null;
+  }
+
+  /** Counts requests whose answer was whole: whoever took the connection before has no part in it any more. */
+  get turn(): number {
+    return this.#turn;
+  }
+
   /** Sends the head; the body follows by {@link write}, then {@link end}. */
   ask(request: EngineRequest): Promise<AnswerHead> {
     const frame = frameOf(request);
     const asked = { ...request, head: Promise.withResolvers<AnswerHead>(), isSent: false, frame };
     this.#asked = asked;
+    // It broke before it was asked: nobody would tell.
+    if (this.#failure !== null) asked.head.reject(this.#failure);
     const lines = [`${request.method} ${request.target} HTTP/1.1`];
     for (let at = 0; at < request.rawHeaders.length; at += 2)
       lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`);
@@ -193,7 +206,9 @@ export class EngineConnection {
     await ended.promise;
   }
 
-  destroy(error: Error): void {
+  /** @param turn of whoever asks for it; nothing happens where that is over */
+  destroy(error: Error, turn = this.#turn): void {
+    if (turn !== this.#turn) return;
     this.#fail(error);
     this.#socket.destroy();
   }
@@ -270,6 +285,7 @@ export class EngineConnection {
     this.#asked = null;
     this.#answer = null;
     this.#isAnswered = false;
+    this.#turn += 1;
     if (!keepsOpen) {
       this.#socket.destroy();
       return;

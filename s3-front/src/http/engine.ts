@@ -22,8 +22,10 @@ export class Engine implements Disposable {
    * @param hasBody of the request: such a one is its connection's last
    */
   take(hasBody: boolean): EngineConnection {
-    const idle = hasBody ? undefined : this.#idle.pop();
-    if (idle !== undefined) return idle;
+    while (!hasBody && this.#idle.length > 0) {
+      const idle = this.#idle.pop();
+      if (idle?.isBroken === false) return idle;
+    }
     const made = new EngineConnection(
       this.#socketPath,
       hasBody ? READ_BYTES_OF_UPLOAD : READ_BYTES,

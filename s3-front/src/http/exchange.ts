@@ -48,12 +48,13 @@ export class ClientGone extends Error {
 export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
   if (response.destroyed) throw new ClientGone("the client went away");
   const connection = engine.take(body === "stream" ? hasBody(request) : body.length > 0);
+  const { turn } = connection;
   const isChange = request.method !== "GET" && request.method !== "HEAD";
   let isGone = false;
   const onClientGone = (): void => {
     if (response.writableFinished) return;
     isGone = true;
-    if (!isChange || !connection.isAskedWhole) connection.destroy(new ClientGone("the client went away"));
+    if (!isChange || !connection.isAskedWhole) connection.destroy(new ClientGone("the client went away"), turn);
   };
   response.once("close", onClientGone);
   try {
@@ -68,9 +69,9 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
     if (isGone) throw new ClientGone("the client went away");
     await send(connection, head, whole, request, response);
     // The engine did not wait for the whole request, so nothing may follow it on this connection.
-    if (!isSent) connection.destroy(new Error("answered before the request was whole"));
+    if (!isSent) connection.destroy(new Error("answered before the request was whole"), turn);
   } catch (error) {
-    connection.destroy(error instanceof Error ? error : new Error(String(error)));
+    connection.destroy(error instanceof Error ? error : new Error(String(error)), turn);
     throw isGone ? new ClientGone("the client went away", { cause: error }) : error;
   } finally {
     response.off("close", onClientGone);

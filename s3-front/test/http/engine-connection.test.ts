@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { Engine } from "../../src/http/engine.ts";
 import { EngineConnection } from "../../src/http/engine-connection.ts";
 
 const LIMIT_MS = 3_000;
@@ -216,4 +217,30 @@ t.test("an answer that is longer than it said fails, and with it nothing but its
     // A rejection that nobody waits for would end the process by now.
     await sleep(20);
   }
+});
+
+t.test("whoever has his whole answer ends nobody else's request over the same connection", async (t) => {
+  const path = await engineOf(t, ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]);
+  const connection = connectionTo(t, path);
+  const { turn } = connection;
+  t.equal(await bodyOf(connection, true), "ok");
+  const next = ask(connection);
+  connection.destroy(new Error("its client went away"), turn);
+  t.match(await Promise.race([next, sleep(LIMIT_MS, "no answer")]), { status: 200 });
+  t.equal(connection.isBroken, false);
+  connection.destroy(new Error("this one's client went away"), connection.turn);
+  t.equal(connection.isBroken, true);
+});
+
+t.test("a connection that is broken says so to whoever asks over it, and is handed out to nobody", async (t) => {
+  const path = await engineOf(t, ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]);
+  using engine = new Engine(path);
+  const first = engine.take(false);
+  t.equal(await bodyOf(first, true), "ok");
+  // Its socket has not closed yet: that is a later turn of the event loop.
+  first.destroy(new Error("broken"));
+  const second = engine.take(false);
+  t.not(second, first);
+  t.equal(await bodyOf(second, true), "ok");
+  await t.rejects(Promise.race([ask(first), sleep(LIMIT_MS, "no answer")]), { name: "EngineUnavailable" });
 });

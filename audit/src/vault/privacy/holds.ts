@@ -28,6 +28,7 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
       say: outcomeOf(draft, "completed", { code: "ok" }, draft.detail),
       also: () => (lift ? acts.liftHold(hold) : acts.setHold(op, hold, subject)),
     });
+    await record.durableInTime(op, "completed");
     return { op, holds: acts.holdsOf(subject) };
   });
 }
