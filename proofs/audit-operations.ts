@@ -1,8 +1,9 @@
 /**
- * Nothing escapes the log. While auditd is stopped every route that changes something answers 503 within 2.5 s and changes nothing in database,
- * object store or containers; afterwards the same requests are served. While the log's disk is nearly full what runs ends and new work is refused. What a
- * kill -9 of each producer leaves open is closed by its next life. Commands of the operator have their leaves, and every operation of the whole log has one
- * request and one outcome.
+ * Nothing escapes the log. While auditd is stopped, and while it hangs, every route that changes something, and every change
+ * that a user can ask for at the S3 door, is answered 503 within 2.5 s and changes no row, object or container, then or later;
+ * afterwards the same requests are served. A job whose containers run meanwhile goes on. While the log's disk is nearly full
+ * what runs ends and new work is refused. What a kill -9 of each producer leaves open is closed by its next life. Commands of
+ * the operator have their leaves, and every operation of the whole log has one request and one outcome.
  *
  * `npm run prove -- audit-operations`; needs root: it mounts a disk.
  */
@@ -13,10 +14,12 @@ import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { SmallDisk } from "./appliance/small-disk.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import { ApplianceLog } from "./audit/appliance-log.ts";
-import { commandsRecorded } from "./audit/operations/commands.ts";
+import { commandsRecorded, isRecorded } from "./audit/operations/commands.ts";
 import { drains, isGoodDrain } from "./audit/operations/drain.ts";
+import { FirstBucket } from "./audit/operations/first-bucket.ts";
+import { isRunOn, jobRunsOn } from "./audit/operations/job-runs-on.ts";
 import { orphansClosed } from "./audit/operations/orphans.ts";
-import { refusedWithoutAuditd } from "./audit/operations/refused-without-auditd.ts";
+import { isRefusedWell, refusedWithoutAuditd } from "./audit/operations/refused-without-auditd.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -37,23 +40,25 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const api = new Api(appliance);
   stack.defer(() => api.close());
 
-  const refusals = await refusedWithoutAuditd(appliance, api, jobs, progress);
-  const drain = await drains({ appliance, api, jobs, log, disk }, progress);
-  const orphans = await orphansClosed(appliance, api, log, progress);
-  const commands = await commandsRecorded(appliance, log, progress);
+  const bucket = stack.use(await FirstBucket.open(appliance, api));
+  const parts = { appliance, api, bucket, jobs, log, disk };
+
+  const refusals = await refusedWithoutAuditd(parts, progress);
+  const job = await jobRunsOn(parts, progress);
+  const drain = await drains(parts, progress);
+  const orphans = await orphansClosed(parts, progress);
+  const commands = await commandsRecorded(appliance, log, installed.folder("commands"), progress);
   const uneven = await log.uneven();
   const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
   const ok =
-    refusals.late.length === 0 &&
-    refusals.otherwise.length === 0 &&
-    refusals.hadNoEffect &&
-    refusals.notServedAgain.length === 0 &&
+    isRefusedWell(refusals) &&
+    isRunOn(job) &&
     isGoodDrain(drain) &&
     Object.values(orphans).every((one) => one === "interrupted") &&
-    commands.missing.length === 0 &&
+    isRecorded(commands) &&
     uneven.length === 0 &&
     audit["SIGNATURE"] === "PASS" &&
     audit["INTEGRITY"] === "PASS" &&
     audit["COMPLETENESS"] === "PASS";
-  return { ok, figures: { refusals, drain, orphans, commands, uneven, audit } };
+  return { ok, figures: { refusals, job, drain, orphans, commands, uneven, audit } };
 }

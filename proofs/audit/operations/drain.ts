@@ -1,6 +1,6 @@
 /**
- * The disk of the log nearly full: what runs ends, what is new is refused by name, everything else is served; fuller still, ballast is given up for it.
- * Once there is room the ballast is taken back, and the drain ends.
+ * The disk of the log nearly full: what runs ends, what is new is refused by name, everything else is served; fuller still,
+ * ballast is given up for it. Once there is room the ballast is taken back, and the drain ends.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,18 +1,20 @@
 /** Operations that are open when their producer is killed. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { Api } from "../../appliance/api.ts";
 import { untilHealthy } from "../../appliance/until-healthy.ts";
 import type { ApplianceLog } from "../appliance-log.ts";
+import type { FirstBucket } from "./first-bucket.ts";
 
 /** Each producer dies with an operation open; how the log says that it ended. */
-export async function orphansClosed(appliance: LocalAppliance, api: Api, log: ApplianceLog, progress: (line: string) => void) {
+export async function orphansClosed(
+  { appliance, api, bucket, log }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; log: ApplianceLog },
+  progress: (line: string) => void,
+) {
   const pidOf = (part: string): number => appliance.status().parts.find(({ name }) => name === part)?.pid ?? 0;
   const closedAs = async (from: number, type: string) =>
     (await log.since(from)).findLast((leaf) => leaf.type === type && leaf.phase === "failed")?.outcome?.code ?? "open";
@@ -31,7 +33,7 @@ export async function orphansClosed(appliance: LocalAppliance, api: Api, log: Ap
 
   progress("the S3 front is killed while an object comes in");
   size = await log.size();
-  const put = await slowWrite(appliance, api);
+  const put = await slowWrite(bucket);
   await sleep(1_000);
   process.kill(pidOf("s3-front"), "SIGKILL");
   await put.ended;
@@ -57,16 +59,8 @@ export async function orphansClosed(appliance: LocalAppliance, api: Api, log: Ap
 }
 
 /** A write of the first user's that is under way until somebody ends it. */
-async function slowWrite(appliance: LocalAppliance, api: Api): Promise<{ ended: Promise<void> }> {
-  const quickstart = appliance.quickstart();
-  const { endpoint, region, bucketAlias } = (await api.call("GET", "/api/users/storage/bucket")).body as Record<string, string>;
-  const ca = readFileSync(quickstart["SSL_CERT_FILE"] ?? "", "utf8");
-  const credentials = {
-    accessKeyId: quickstart["RESON_S3_ACCESS_KEY_ID"] ?? "",
-    secretAccessKey: quickstart["RESON_S3_SECRET_ACCESS_KEY"] ?? "",
-  };
-  using s3 = new S3Transport({ endpoint: endpoint ?? "", region: region ?? "", ca, credentials });
-  const url = await s3.presign("PUT", [bucketAlias ?? "", "jobs/killed/two"], {}, 60);
+async function slowWrite({ s3, ca, name }: FirstBucket): Promise<{ ended: Promise<void> }> {
+  const url = await s3.presign("PUT", [name, "jobs/killed/two"], {}, 60);
   const sent = request(url, { method: "PUT", ca, headers: { "content-length": "5000000" } });
   const ended = new Promise<void>((resolve) => {
     sent.on("close", resolve).on("error", () => resolve());
