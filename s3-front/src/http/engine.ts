@@ -22,10 +22,8 @@ export class Engine implements Disposable {
    * @param hasBody of the request: such a one is its connection's last
    */
   take(hasBody: boolean): EngineConnection {
-    while (!hasBody && this.#idle.length > 0) {
-      const idle = this.#idle.pop();
-      if (idle?.isBroken === false) return idle;
-    }
+    const idle = hasBody ? undefined : this.#lastIdle();
+    if (idle !== undefined) return idle;
     const made = new EngineConnection(
       this.#socketPath,
       hasBody ? READ_BYTES_OF_UPLOAD : READ_BYTES,
@@ -41,6 +39,12 @@ export class Engine implements Disposable {
     );
     this.#all.add(made);
     return made;
+  }
+
+  /** One that broke is idle until its socket says that it closed. */
+  #lastIdle(): EngineConnection | undefined {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) if (!idle.isBroken) return idle;
+    return undefined;
   }
 
   async isUp(): Promise<boolean> {
