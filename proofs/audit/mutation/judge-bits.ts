@@ -1,7 +1,9 @@
 /** Flips bits of an export one at a time and judges each; a worker thread of the mutation proof. */
 import { parentPort, workerData } from "node:worker_threads";
-import { nodePlatform, type Report, verify } from "@resontech/audit/verifier/judge";
-import { layoutOf, type Stretch } from "./layout.ts";
+import { type Report, verify } from "@resontech/audit/verifier/judge";
+import { flipped } from "./flipped.ts";
+import { headOf, layoutOf, type Stretch } from "./layout.ts";
+import { rememberingPlatform } from "./remembering-platform.ts";
 
 export type Work = {
   tar: Uint8Array;
@@ -20,47 +22,57 @@ export type Tally = {
   /** What was not caught, or caught and not named: the first few. */
   faults: string[];
 };
+/** By part. */
+export type Tallies = Record<string, Tally>;
 
 const MAX_FAULTS = 5;
 const { tar, policy, bits } = workerData as Work;
 const layout = layoutOf(tar);
-const tallies: Record<string, Tally> = {};
+const { size } = headOf(tar);
+const tallies: Tallies = {};
+const platform = rememberingPlatform();
 
 for (const bit of bits) {
   const at = Math.floor(bit / 8);
-  const stretch = stretchAt(at);
-  const flipped = Uint8Array.from(tar);
-  flipped[at]! ^= 1 << (bit % 8);
-  const report = await verify({ bundle: onePiece(flipped), policy, platform: nodePlatform });
-  note(stretch, at, bit % 8, report);
+  const report = await verify({ bundle: flipped(tar, bit), policy, platform });
+  note(stretchAt(at), at, bit % 8, report);
 }
 parentPort!.postMessage(tallies);
 
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-function note({ part, member, index }: Stretch, at: number, bit: number, report: Report): void {
+function note(stretch: Stretch, at: number, bit: number, report: Report): void {
+  const { part, member, index } = stretch;
   const tally = (tallies[part] ??= { flipped: 0, caught: 0, named: 0, exact: 0, faults: [] });
   const failures = Object.values(report.verdicts).filter(({ verdict }) => verdict === "FAIL");
   const said = [report.refused ?? "", ...failures.map(({ reason }) => reason)].join(" | ");
   const isCaught = report.refused !== null || failures.length > 0;
-  const isNamed = isCaught && names(said, part, member, at);
+  const isNamed = isCaught && names(said, stretch, at);
   tally.flipped += 1;
   tally.caught += isCaught ? 1 : 0;
   tally.named += isNamed ? 1 : 0;
   tally.exact += index !== null && failures.some((failure) => failure.index === index) ? 1 : 0;
   if (!isNamed && tally.faults.length < MAX_FAULTS)
-    tally.faults.push(`${member} byte ${at} bit ${bit}: ${said || "NOTHING SAID"}`);
+    tally.faults.push(`${part} of ${member} byte ${at} bit ${bit}: ${said || "NOTHING SAID"}`);
 }
 
 /** Whether who reads it knows where to look. */
-function names(said: string, part: Stretch["part"], member: string, at: number): boolean {
+function names(said: string, { part, member }: Stretch, at: number): boolean {
   const byte = /at byte (\d+)/.exec(said)?.[1];
   const isAtByte = byte !== undefined && at >= Number(byte) && at < Number(byte) + 512;
-  if (isAtByte) return true;
+  if (isAtByte || (member !== "" && member !== "checkpoint" && said.includes(member))) return true;
   if (part === "end") return /end of the archive|more members/.test(said);
-  return member === "checkpoint" ? /checkpoint|signature/.test(said) : said.includes(member);
+  if (part === "opened value" || part === "erasure mark")
+    return /disclosure of|does not open its commitment|marked as/.test(said);
+  // A witness's line that is nobody's any more is told by the entries that no witness vouches for without it.
+  if (member === "checkpoint") return /checkpoint|signature/.test(said) || tellsUnwitnessed(said, size);
+  if (!part.startsWith("kept ")) return false;
+  const keptSize = Number(member.slice("checkpoints/".length));
+  return said.includes(`the checkpoint of ${keptSize} entries`) || tellsUnwitnessed(said, keptSize);
+}
+
+/** Whether the checkpoint of so many entries would have ended the stretch that is told, or lain in it. */
+function tellsUnwitnessed(said: string, checkpointSize: number): boolean {
+  const [, from, last] = /no quorum of witnesses .* entries (\d+) to (\d+)/.exec(said) ?? [];
+  return from !== undefined && Number(from) < checkpointSize && Number(last) >= checkpointSize - 1;
 }
 
 function stretchAt(at: number): Stretch {
