@@ -224,6 +224,13 @@ t.test("while auditd hangs, whoever asks for something is told within 2.5 s, and
   process.kill(auditd.pid, "SIGCONT");
   await until(async () => (await vault.status()).underWay === 0);
   t.match(await vault.status(), { holds: 0 });
+  // Though nobody asks for anything more.
+  const isOpen = async () =>
+    Map.groupBy(await privacyOf(auditd), ({ op }) => op)
+      .values()
+      .some((leaves) => leaves.length !== 2);
+  await until(async () => (await privacyOf(auditd)).length > 0 && !(await isOpen()));
+  t.ok((await privacyOf(auditd)).every(({ phase, outcome }) => phase === "requested" || outcome?.code === "audit_timeout"));
 });
 
 t.test("a database that was put back to an older state begins a new life in the log", async (t) => {

@@ -30,6 +30,8 @@ export class AuditRecord implements AsyncDisposable {
     this.#outbox = outbox;
     this.#socketPath = socketPath;
     this.#log = log;
+    // Whether or not anybody waits for it: an operation whose end is not sent stays open in the log.
+    outbox.whenWritten(() => this.#wake.resolve());
     this.#running = this.#run();
   }
 

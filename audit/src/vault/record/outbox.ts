@@ -19,6 +19,7 @@ type Stamp = "v" | "id" | "t" | "boot" | "pseq" | "schema_sha256";
 
 export class Outbox {
   readonly #db: Database.Database;
+  #onWritten = (): void => {};
 
   /** @param hasKeys there are keys already: a database that is new beside them stands for one that was lost */
   constructor(db: Database.Database, hasKeys: boolean) {
@@ -54,6 +55,12 @@ export class Outbox {
     this.#setMeta("pseq", String(pseq));
     const { event } = composeEvent(draft, { boot: this.boot, pseq });
     this.#db.prepare("INSERT INTO outbox (pseq, op, phase, event) VALUES (?, ?, ?, ?)").run(pseq, draft.op, draft.phase, event);
+    this.#onWritten();
+  }
+
+  /** @param bring called within the transaction: it must look for the row after it */
+  whenWritten(bring: () => void): void {
+    this.#onWritten = bring;
   }
 
   /** From the first unanswered one on, without gaps: what was answered after it is sent again, and gets the same answer. */
