@@ -225,10 +225,10 @@ t.test("while auditd hangs, whoever asks for something is told within 2.5 s, and
   await until(async () => (await vault.status()).underWay === 0);
   t.match(await vault.status(), { holds: 0 });
   // Though nobody asks for anything more.
-  const isOpen = async () =>
-    Map.groupBy(await privacyOf(auditd), ({ op }) => op)
-      .values()
-      .some((leaves) => leaves.length !== 2);
+  const isOpen = async () => {
+    const ops = Map.groupBy(await privacyOf(auditd), ({ op }) => op);
+    return [...ops.values()].some((leaves) => leaves.length !== 2);
+  };
   await until(async () => (await privacyOf(auditd)).length > 0 && !(await isOpen()));
   t.ok((await privacyOf(auditd)).every(({ phase, outcome }) => phase === "requested" || outcome?.code === "audit_timeout"));
 });
