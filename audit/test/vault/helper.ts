@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import type { Test } from "tap";
@@ -149,6 +150,18 @@ export async function say(gate: AuditProducer, subject: string, value: string): 
     commit.disclosures,
   );
   return { index, subject, salt: commit.disclosures[0]!.salt, value };
+}
+
+/** As if what a stopped vault has of somebody, or of all, had been logged three years ago: keys are looked for by the month that is written beside the rows. */
+export function backdate(root: string, subject: string | null): void {
+  for (const [file, table] of [
+    ["sealed/sealed.sqlite", "commitments"],
+    ["vault-keys/keys.sqlite", "keys"],
+  ] as const) {
+    const db = new Database(join(root, file));
+    db.prepare(`UPDATE ${table} SET month = '2023-11' WHERE subject = coalesce(?, subject)`).run(subject);
+    db.close();
+  }
 }
 
 /** Files below `folder` that hold these bytes. */

@@ -1,12 +1,10 @@
 /** What a killed vault had asked the log for, and had not ended, is ended by its next life. */
 import { connect } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import t from "tap";
 import { until } from "../audit-out/helper.ts";
 import { type AuditdFixture, readLeaves } from "../helper.ts";
-import { gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { backdate, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 
 const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
 const disclose = (auditd: AuditdFixture) => ({
@@ -80,15 +78,7 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
     await Promise.all(Array.from({ length: 20 }, (_, n) => say(gate, `usr-${round}`, `10.${round}.0.${n}`)));
     await until(async () => (await vault.status()).sealed === 20);
     await vault.stop();
-    // As if they had been logged three years ago.
-    for (const [file, table] of [
-      ["sealed/sealed.sqlite", "commitments"],
-      ["vault-keys/keys.sqlite", "keys"],
-    ] as const) {
-      const db = new Database(join(auditd.root, file));
-      db.prepare(`UPDATE ${table} SET month = '2023-11' WHERE subject = ?`).run(`usr-${round}`);
-      db.close();
-    }
+    backdate(auditd.root, `usr-${round}`);
     await vault.start();
     await sleep(round * 40);
     await vault.stop("SIGKILL");

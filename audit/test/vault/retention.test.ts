@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import t from "tap";
 import { firstKeptMonth, overdue } from "../../src/vault/decisions/retention.ts";
 import { until } from "../audit-out/helper.ts";
 import { readLeaves } from "../helper.ts";
-import { gateOf, say, startedBoth } from "./helper.ts";
+import { backdate, gateOf, say, startedBoth } from "./helper.ts";
 
 t.test("a month is kept until all of it is older than its class allows", async (t) => {
   t.equal(firstKeptMonth(Date.UTC(2026, 10, 30, 23, 59), 24), "2024-11");
@@ -24,15 +22,7 @@ t.test("what is too old is ended on record, what a legal hold covers stays", asy
   const hold = { verb: "hold", subject: "usr-held", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
   t.match(await vault.ask(hold), { holds: ["case-7"] });
   await vault.stop();
-  // As if they had been logged three years ago: keys are looked for by the month that is written beside the rows.
-  for (const [file, table] of [
-    ["sealed/sealed.sqlite", "commitments"],
-    ["vault-keys/keys.sqlite", "keys"],
-  ] as const) {
-    const db = new Database(join(auditd.root, file));
-    db.prepare(`UPDATE ${table} SET month = '2023-11'`).run();
-    db.close();
-  }
+  backdate(auditd.root, null);
   await vault.start();
   await until(async () => (await vault.status()).awaitsClock);
   await sleep(500);
