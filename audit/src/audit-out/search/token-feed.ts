@@ -19,6 +19,8 @@ import type { FieldOfEntry, SearchIndex } from "./search-index.ts";
 const LOOK_MS = 1_000;
 /** Of an act, which may have destroyed millions: so much is in memory. */
 const DROPPED_AT_ONCE = 1_000;
+/** On a disk without room each try fills it. */
+const SCRUB_AGAIN_MS = 600_000;
 /** The vault may be destroying something. */
 const SILENCE_MS = 60_000;
 /** Somebody waits. */
@@ -34,6 +36,7 @@ export class TokenFeed implements AsyncDisposable {
   /** Every value of an entry before this one that the vault had sealed was asked for; null until all were, once. */
   #coveredTo: Position | null = null;
   #fault: string | null = null;
+  #failed: { error: unknown; untilMs: number } | null = null;
 
   constructor(socketPath: string, index: SearchIndex, follower: LogFollower, log: Logger) {
     this.#socketPath = socketPath;
@@ -124,8 +127,21 @@ export class TokenFeed implements AsyncDisposable {
       known = { life, act: isOther ? 0 : (act ?? known.act) };
       if (act === null && !isOther) break;
     }
-    if (this.#index.hasRemnants) await this.#index.scrub();
+    if (this.#index.hasRemnants) await this.#scrub();
     if (known.life !== noted.life || known.act !== noted.act) this.#index.endTokenAct(known);
+  }
+
+  /** @throws what kept it from being done, also while it is too early to try again */
+  async #scrub(): Promise<void> {
+    const failed = this.#failed;
+    if (failed !== null && performance.now() < failed.untilMs) throw failed.error;
+    try {
+      await this.#index.scrub();
+      this.#failed = null;
+    } catch (error) {
+      this.#failed = { error, untilMs: performance.now() + SCRUB_AGAIN_MS };
+      throw error;
+    }
   }
 
   /** What it is told goes at once: it is destroyed, whichever act it was. An act whose end is not told is asked for again. */
