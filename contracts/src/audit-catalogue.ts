@@ -22,6 +22,8 @@ const closed = { additionalProperties: false } as const;
 const NoDetail = Type.Object({}, closed);
 /** C2SP signed-note vkey; ML-DSA-44 keys have 1,752 characters of base64. */
 const VerifierKey = Type.String({ pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$" });
+/** Of a file, as the release lists it. */
+const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
 const JobStateName = Type.Enum([...JOB_STATES]);
 const MemberStateName = Type.Enum([...MEMBER_STATES]);
 
@@ -33,6 +35,9 @@ const OPERATION_OR_FACT = [...OPERATION, ...FACT] as const;
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
+
+/** What one part runs. */
+export const MAX_MEASURED_FILES = 48;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -92,6 +97,17 @@ const operation = <D extends TSchema>(
 const fact = <D extends TSchema>(object: ObjectKind, meaning: string, detail: D) =>
   ({ phases: FACT, object, meaning, detail, maxOpenMs: 0, whileDraining: true }) as const;
 
+/** What happened elsewhere and was found afterwards: `source` says where, `lag_ms` how long after. */
+const observed = <D extends Record<string, TSchema>>(object: ObjectKind, meaning: string, detail: D) =>
+  ({
+    phases: ["observed"],
+    object,
+    meaning,
+    detail: Type.Object({ source: Code, at: Instant, lag_ms: Count, ...detail }, closed),
+    maxOpenMs: 0,
+    whileDraining: true,
+  }) as const;
+
 const Fenced = {
   generation: Type.Optional(Count),
   counter: Type.Optional(Count),
@@ -118,6 +134,15 @@ export const EVENT_CATALOGUE = {
     "A known actor asked for something that its role or project does not allow.",
     Type.Object({ reason: Code }, closed),
   ),
+  "auth.host.login": observed(
+    "appliance",
+    "Somebody signed in at the host itself: console, SSH; its name and address are commitments.",
+    {
+      /** Of the session's first process, as the host has it: pairs sign-in and sign-out. */
+      pid: Count,
+    },
+  ),
+  "auth.host.logout": observed("appliance", "A session at the host itself ended.", { pid: Count }),
   "iam.user.create": operation(
     "user",
     "A user was made, with default project.",
@@ -522,6 +547,22 @@ export const EVENT_CATALOGUE = {
     "A command of the operator on the coordinator's control socket.",
     Type.Object({ verb: Code }, closed),
   ),
+  "admin.measured": fact(
+    "process",
+    "Before a part was started, the files of the release that it runs were hashed; an image's digest stands under `digests`.",
+    Type.Object(
+      {
+        /** In order of their paths in the release; a part runs few. */
+        files: Type.Array(Type.Object({ path: ReleasePath, sha256: Sha256Hex }, closed), { maxItems: MAX_MEASURED_FILES }),
+      },
+      closed,
+    ),
+  ),
+  "admin.refused": fact(
+    "appliance",
+    "An operator's command was refused before it did anything; `action` says which, `reason` why.",
+    Type.Object({ reason: Code }, closed),
+  ),
   "admin.clock.step": fact(
     "appliance",
     "The wall clock moved against the monotonic one by more than a second.",
@@ -593,6 +634,11 @@ export const EVENT_CATALOGUE = {
     Type.Object({ free_bytes: Count, ballast_bytes: Count, draining: Type.Boolean() }, closed),
   ),
   "audit.stop": fact("log", "auditd stops in good order; nothing follows in this life.", NoDetail),
+  "audit.clock.vouched": fact(
+    "log",
+    "An officer vouched for the host's clock, until it is set or auditd ends: the log may turn to the new year by it, and retention may end what is over.",
+    NoDetail,
+  ),
   "audit.shard.open": fact(
     "log",
     "The first entry of a shard: which one it follows, and why it began.",

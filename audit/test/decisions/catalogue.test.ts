@@ -17,7 +17,7 @@ t.test("docs/auditor.md lists exactly the types of the catalogue, with their mea
     meaning,
   ]);
   const kindOf = (phases: readonly string[]) =>
-    phases.includes("requested") ? (phases.includes("fact") ? "operation or fact" : "operation") : "fact";
+    phases.includes("requested") ? (phases.includes("fact") ? "operation or fact" : "operation") : phases.join(" or ");
   t.same(
     listed,
     EVENT_TYPES.map((type) => [type, kindOf(EVENT_CATALOGUE[type].phases), EVENT_CATALOGUE[type].meaning.replaceAll("|", "\\|")]),

@@ -4,7 +4,7 @@ const OTHER = { Other: 99 } as const;
 
 export const OCSF_CLASSES = {
   account: { uid: 3001, name: "Account Change", activities: { Create: 1, ...OTHER } },
-  authentication: { uid: 3002, name: "Authentication", activities: { Logon: 1, ...OTHER } },
+  authentication: { uid: 3002, name: "Authentication", activities: { Logon: 1, Logoff: 2, ...OTHER } },
   entity: {
     ...{ uid: 3004, name: "Entity Management" },
     activities: { Create: 1, Read: 2, Update: 3, Delete: 4, Enroll: 6, Activate: 10, Deactivate: 11, Suspend: 12, ...OTHER },

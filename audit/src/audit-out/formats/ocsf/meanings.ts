@@ -8,6 +8,8 @@ const as = <C extends OcsfClass>(name: C, activity: Extract<OcsfMeaning, { class
 const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "auth.failure": as("authentication", "Logon"),
   "auth.refused": as("api", "Other"),
+  "auth.host.login": as("authentication", "Logon"),
+  "auth.host.logout": as("authentication", "Logoff"),
   "iam.user.create": as("account", "Create"),
   "iam.project.create": as("entity", "Create"),
   "iam.node.join-token": as("entity", "Create"),
@@ -93,6 +95,8 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.restart": as("application", "Restart"),
   "admin.maintenance": as("application", "Other"),
   "admin.control": as("api", "Other"),
+  "admin.measured": as("configState", "Log"),
+  "admin.refused": as("api", "Other"),
   "admin.clock.step": as("configState", "Log"),
 
   "audit.export": as("eventLog", "Export"),
@@ -104,6 +108,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "audit.lost": as("eventLog", "Other"),
   "audit.disk": as("eventLog", "Other"),
   "audit.stop": as("eventLog", "Stop"),
+  "audit.clock.vouched": as("eventLog", "Other"),
   "audit.shard.open": as("eventLog", "Start"),
   "audit.shard.next": as("eventLog", "Other"),
   "audit.shard.close": as("eventLog", "Rotate"),
