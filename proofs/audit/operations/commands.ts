@@ -30,7 +30,7 @@ export type Commands = {
   missing: string[];
   /** Ended or said otherwise than it should; must be empty. */
   otherwise: string[];
-  /** Refused, and nothing in the log tells of it: refusals of the operator's sockets have no event. */
+  /** Refused, and nothing that was looked for in the log tells of it. */
   refusedUnrecorded: string[];
 };
 
@@ -134,13 +134,17 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   const changed = operation("audit.policy", { approvers: APPROVERS });
   await operator.give({ command: audit("set-policy", policy, ...TWO), leaves: changed });
   const twice = ["--approver", "ann", "--approver", "ann"];
-  await operator.give({ command: audit("set-policy", policy, ...twice), exit: 1, says: "approvers_equal" });
+  const isRefused = async (command: string[], says: string): Promise<void> => {
+    const leaves: Leaf[] = [{ type: "admin.refused", phase: "fact", detail: { reason: says } }];
+    await operator.give({ command, exit: 1, says, leaves });
+  };
+  await isRefused(audit("set-policy", policy, ...twice), "approvers_equal");
   writeFileSync(policy, "log of-nobody\n");
-  await operator.give({ command: audit("set-policy", policy, ...TWO), exit: 1, says: "policy_" });
-  // Vouches: a leaf follows where a shard turns by it, which no shard does today.
-  await operator.give({ command: audit("clock-is-right"), says: '"trusted":true' });
+  await isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
+  const vouched: Leaf = { type: "audit.clock.vouched", phase: "fact" };
+  await operator.give({ command: audit("clock-is-right"), says: '"trusted":true', leaves: [vouched] });
   await operator.give({ command: audit("open-shard", "--approver", "ann"), exit: 2, says: "exactly twice" });
-  await operator.give({ command: audit("open-shard", ...TWO), exit: 1, says: "not_rolled_back" });
+  await isRefused(audit("open-shard", ...TWO), "not_rolled_back");
 }
 
 /** @param subject whose values they are about */
