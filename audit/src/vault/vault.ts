@@ -20,6 +20,7 @@ import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
+import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
 import { Turns } from "./turns.ts";
@@ -84,6 +85,7 @@ export class Vault implements AsyncDisposable {
         path: config.controlSocket,
         isRequest: (value) => controlRequest.Check(value),
         answer: (request, give) => this.#answer(request, give),
+        refuse: (line, objection) => lineRefusedInTurn(this.#parts, line, objection),
         onFault,
       }),
       await LinePort.listen<VaultTokensRequest>({
@@ -143,7 +145,12 @@ export class Vault implements AsyncDisposable {
     while (!signal.aborted) {
       const faults: Error[] = [];
       // Each by itself: epoch keys end on their day whether or not auditd is there.
-      for (const duty of [() => this.#keepEpochs(), () => this.#drain(), () => this.#goOn(), () => this.#retain()])
+      for (const duty of [
+        () => this.#keepEpochs(),
+        () => this.#drain(),
+        () => this.#goOn(),
+        () => this.#retain(),
+      ])
         await duty().catch((error: unknown) =>
           faults.push(error instanceof Error ? error : new Error("no error", { cause: error })),
         );
