@@ -7,11 +7,12 @@ import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resont
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
-import { AuditUnavailable } from "../producer/producer.ts";
+import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";
 import { closeInterrupted } from "./privacy/close-interrupted.ts";
+import { closeUnknown } from "./privacy/close-unknown.ts";
 import { Destruction } from "./privacy/destruction.ts";
 import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
@@ -41,6 +42,7 @@ export class Vault implements AsyncDisposable {
   #lookedOn = "";
   #awaitsClock = false;
   #backUpAfterMs = 0;
+  #askedForOpen: AuditConnection | null = null;
 
   private constructor(parts: VaultParts, opened: OpenedVault, stop: AbortController) {
     this.#parts = parts;
@@ -147,6 +149,7 @@ export class Vault implements AsyncDisposable {
       // Each by itself: epoch keys end on their day whether or not auditd is there.
       for (const duty of [
         () => this.#keepEpochs(),
+        () => this.#closeUnknown(),
         () => this.#drain(),
         () => this.#goOn(),
         () => this.#retain(),
@@ -171,6 +174,14 @@ export class Vault implements AsyncDisposable {
       await epochs.backUp(nowMs);
       this.#backUpAfterMs = nowMs + config.backupMs;
     });
+  }
+
+  /** Once in each life that begins in the log: an operation that no row tells of is of one before. */
+  async #closeUnknown(): Promise<void> {
+    const { connection } = this.#parts.record;
+    if (connection === this.#askedForOpen) return;
+    await closeUnknown(this.#parts);
+    this.#askedForOpen = connection;
   }
 
   async #drain(): Promise<void> {
