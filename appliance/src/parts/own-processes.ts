@@ -23,6 +23,7 @@ export const AUDIT_PRODUCERS = {
 const SQLITE = "app/node_modules/better-sqlite3/";
 const PKCS11 = "app/node_modules/pkcs11js/";
 const SCRUB_THREAD = "app/audit-scrub.mjs";
+const TOKEN_PROGRAM = "app/audit-token.mjs";
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {
@@ -81,7 +82,7 @@ export function vaultPart(context: PartContext): Part {
     user: "vault",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
-    loads: [SQLITE, SCRUB_THREAD, PKCS11],
+    loads: [SQLITE, SCRUB_THREAD, PKCS11, TOKEN_PROGRAM],
     port: null,
     version: release.version,
     prepare: async () => {

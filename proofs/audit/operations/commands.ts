@@ -158,7 +158,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
     leaves: [{ type: "privacy.refusal", phase: "fact", detail: { request: "req-1" } }],
   });
   const confirm = privacy("confirm-holds", ...REQUESTER, ...TWO);
-  await operator.give({ command: confirm, exit: 1, says: "holds_not_in_doubt" });
+  await operator.give({ command: confirm, exit: 1, says: "holds_not_in_doubt", leaves: refusal("holds_not_in_doubt") });
   const copies = join(appliance.root, "data", "vault-key-copies");
   const restore = privacy("restore-keys", join(copies, readdirSync(copies).sort().at(-1) ?? ""));
   await operator.give({ command: restore, exit: 1, leaves: [{ type: "privacy.keys.restore", phase: "failed" }] });
@@ -177,7 +177,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
   const erase = privacy("erase", subject, ...request, "--legal-basis", "gdpr-17", ...TWO);
-  await operator.give({ command: erase, exit: 1, says: "holds_in_doubt" });
+  await operator.give({ command: erase, exit: 1, says: "holds_in_doubt", leaves: refusal("holds_in_doubt") });
   const confirmed: Leaf = { type: "privacy.holds.confirm", phase: "fact", detail: { holds: 0, approvers: APPROVERS } };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }
@@ -192,6 +192,10 @@ function operation(type: AuditEvent["type"], asked: Record<string, unknown> = {}
     { type, phase: "requested", detail: asked },
     { type, phase: "completed", detail: said },
   ];
+}
+
+function refusal(reason: string): Leaf[] {
+  return [{ type: "admin.refused", phase: "fact", detail: { reason } }];
 }
 
 function isLike({ type, phase, detail = {}, outcome }: AuditEvent, wanted: Leaf): boolean {

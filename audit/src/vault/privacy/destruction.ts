@@ -6,10 +6,11 @@
  */
 import { setImmediate as breath } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { HOLDS_IN_DOUBT } from "../decisions/approval.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
-import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
+import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import { statementOf } from "./commitments-root.ts";
 import { erasedBy } from "./erased-by.ts";
@@ -60,7 +61,7 @@ export class Destruction {
     if (place === null) throw new Error(`${op}: its request has no place in the log`);
     await intake.drain(record.connection, signal, place);
     // The connection told whether the log knows more than this database.
-    if (outbox.holdsInDoubt) throw holdsInDoubt();
+    if (outbox.holdsInDoubt) throw new VaultRefused(HOLDS_IN_DOUBT.code, HOLDS_IN_DOUBT.message);
     let doomed: KeyName[];
     try {
       doomed = names();
