@@ -75,6 +75,7 @@ export function vaultPart(context: PartContext): Part {
     user: "vault",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
+    env: () => readAuditKeys(layout)?.environment ?? {},
     port: null,
     version: release.version,
     prepare: async () => {
