@@ -1,5 +1,6 @@
 /** `<root>/etc/auditd.json` (0400, rt-audit): written by appliance/, read and validated by auditd. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { Pkcs11Token } from "./pkcs11-token.ts";
 import { Tpm } from "./tpm.ts";
 import { ProducerName } from "./audit-event.ts";
 
@@ -21,9 +22,7 @@ export const AuditdConfig = Type.Object(
      * A PKCS#11 token that makes and keeps the Ed25519 keys; it must have EdDSA. Absent: they are files, as those of ML-DSA-44 are. `pinFile` is
      * 0400, rt-audit.
      */
-    token: Type.Optional(
-      Type.Object({ module: Path, label: Type.String({ minLength: 1, maxLength: 32 }), pinFile: Path }, closed),
-    ),
+    token: Type.Optional(Pkcs11Token),
     /** New key files are sealed by the TPM to its boot registers. */
     tpm: Type.Optional(Tpm),
     /** tlog-policy for the auditor, 0444; written by `init`. */

@@ -1,5 +1,6 @@
 /** `<root>/etc/vault.json` (0440, root; group rt-vault): written by appliance/, read and validated by vault. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { Pkcs11Token } from "./pkcs11-token.ts";
 import { Tpm } from "./tpm.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -35,6 +36,13 @@ export const VaultConfig = Type.Object(
      * destroyed. Without it here a sealed file is not replaced.
      */
     tpm: Type.Optional(Tpm),
+    /**
+     * The key file is sealed by an AES-256 key of this label, which the token makes and keeps: `keyFile` with `.p11` behind it. For the rest as `tpm`,
+     * and not beside it. `pinFile` is 0400, rt-vault.
+     */
+    token: Type.Optional(
+      Type.Object({ ...Pkcs11Token.properties, keyLabel: Type.String({ minLength: 1, maxLength: 255 }) }, closed),
+    ),
     /** The epoch keys, a file each, 0700, rt-vault: better on another disk than `keysDir`. In no other backup. It must exist. */
     epochsDir: Path,
     /** Copies of the keys under an epoch key; 0700, rt-vault. It must exist. */

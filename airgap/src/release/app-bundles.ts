@@ -16,6 +16,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
   "app/audit-out.mjs": { source: "audit/src/audit-out/main.ts", target: "node26" },
   "app/vault.mjs": { source: "audit/src/vault/main.ts", target: "node26" },
+  "app/audit-token.mjs": { source: "audit/src/keys/token-program.ts", target: "node26" },
   "app/audit-scrub.mjs": { source: "audit/src/db/scrub-thread.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },

@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { VaultConfig } from "@resontech/contracts/vault-config";
 import t from "tap";
 import { StepCache } from "../../src/cache/step-cache.ts";
 import { buildApps } from "../../src/release/app-bundles.ts";
@@ -15,6 +16,7 @@ t.test("every process is one file that needs only Node and the one native packag
     "auditd",
     "audit-out",
     "vault",
+    "audit-token",
     "witness",
     "agent",
     "appliance",
@@ -49,6 +51,29 @@ t.test("the native package comes with the appliance's binary alone", async (t) =
   t.strictSame(readdirSync(join(sqlite, "prebuilds")), ["linux-x64.node"]);
   const script = `const db = new (require(${JSON.stringify(sqlite)}))(":memory:"); console.log(db.prepare("select 6 * 7 as n").get().n)`;
   t.equal(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim(), "42");
+});
+
+t.test("the vault opens a token in the process that comes with it, by the module that comes with it", async (t) => {
+  const root = t.testdir({ pin: "4711-0815" });
+  const at = (...names: string[]): string => join(root, ...names);
+  for (const folder of ["sealed", "keys", "epochs", "copies"]) mkdirSync(at(folder), { mode: 0o700 });
+  chmodSync(at("pin"), 0o400);
+  const config: VaultConfig = {
+    ...{
+      dataDir: at("sealed"),
+      keysDir: at("keys"),
+      keyFile: at("vault.key"),
+      epochsDir: at("epochs"),
+      backupsDir: at("copies"),
+    },
+    ...{ auditSocket: "/nowhere/audit", controlSocket: "/nowhere/control", tokensSocket: "/nowhere/tokens" },
+    token: { module: "/nowhere/module.so", label: "vault", pinFile: at("pin"), keyLabel: "box.vault.acme" },
+    retention: { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 },
+    ...{ pollMs: 1_000, backupMs: 1_000, epochMs: 1_000, epochLifeMs: 1_000, logLevel: "info" },
+  };
+  writeFileSync(at("vault.json"), JSON.stringify(config));
+  const { stderr } = spawnSync(process.execPath, [join(app, "vault.mjs"), "--config", at("vault.json")], { encoding: "utf8" });
+  t.match(stderr, /vault\.key\.p11: \/nowhere\/module\.so: \/nowhere\/module\.so: cannot open shared object file/);
 });
 
 t.test("commands start from their one file and tell how they are used", async (t) => {

@@ -1,6 +1,7 @@
 /** Puts the vault's keys back from a copy, after the disk that held them was lost. */
 import { resolve } from "node:path";
 import { connectOperator, operated } from "../audit/operator-record.ts";
+import { readAuditKeys } from "../config/audit-keys.ts";
 import { uidOf } from "../layout.ts";
 import type { PartContext } from "../parts/context.ts";
 import { runOnce } from "../supervisor/run-once.ts";
@@ -20,7 +21,8 @@ export async function restoreVaultKeys({ config, layout }: PartContext, copy: st
   return await operated(producer, [operation], async () => {
     const program = layout.release("app", "vault.mjs");
     const args = [program, "restore", resolve(copy), "--config", layout.processConfig("vault")];
-    const said = await runOnce(layout.release("bin", "node"), args, uidOf(config, "vault"));
+    const environment = readAuditKeys(layout)?.environment;
+    const said = await runOnce(layout.release("bin", "node"), args, uidOf(config, "vault"), environment);
     const result = JSON.parse(said) as RestoredKeys;
     return { result, detail: result };
   });

@@ -15,7 +15,7 @@ import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-c
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
-import { readAuditKeys } from "../config/audit-keys.ts";
+import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
@@ -170,15 +170,13 @@ function writeProcessConfigs(context: PartContext): void {
 }
 
 export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
-  const keys = readAuditKeys(layout);
   return {
     originPrefix: `${config.appliance}.audit.${config.customer}`,
     inception: auditInception(join(layout.etc, "audit-inception")),
     auditDir: layout.data("audit"),
     keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
-    ...(keys?.token === undefined ? {} : { token: keys.token }),
-    ...(keys?.tpm === undefined ? {} : { tpm: keys.tpm }),
+    ...logKeysOf(readAuditKeys(layout) ?? {}),
     producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
       name,
       family,
@@ -223,12 +221,11 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
 
 function vaultConfig({ config, layout }: PartContext): VaultConfig {
   const ofProduct = JSON.parse(readFileSync(layout.release("app", "policies", "retention.json"), "utf8")) as RetentionClasses;
-  const tpm = readAuditKeys(layout)?.tpm;
   return {
     dataDir: layout.data("vault"),
     keysDir: layout.data("vault-keys"),
     keyFile: layout.secrets("vault", "key-encryption.key"),
-    ...(tpm === undefined ? {} : { tpm }),
+    ...vaultKeyOf(readAuditKeys(layout) ?? {}, `${config.appliance}.vault.${config.customer}`),
     epochsDir: layout.data("vault-epochs"),
     backupsDir: layout.data("vault-key-copies"),
     auditSocket: layout.run("audit", "vault", "sock"),

@@ -83,6 +83,7 @@ export function vaultPart(context: PartContext): Part {
     program: layout.release("bin", "node"),
     args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
     loads: [SQLITE, SCRUB_THREAD, PKCS11, TOKEN_PROGRAM],
+    env: () => readAuditKeys(layout)?.environment ?? {},
     port: null,
     version: release.version,
     prepare: async () => {

@@ -6,16 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { buffer, text } from "node:stream/consumers";
 import type { Tpm } from "@resontech/contracts/tpm";
-
-/** How the bytes of a file keep a key. */
-export type Seal = {
-  /** Of the file's name. */
-  suffix: string;
-  /** @param name bound to what is sealed: another file's content does not stand for this one's */
-  seal: (plain: Uint8Array, name: string) => Promise<Buffer>;
-  /** @throws an error that says what the TPM did not like */
-  unseal: (bytes: Buffer, name: string) => Promise<Buffer>;
-};
+import type { Seal } from "./seal.ts";
 
 const PROGRAM = "systemd-creds";
 const TIMEOUT_MS = 60_000;

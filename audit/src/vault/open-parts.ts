@@ -4,6 +4,8 @@ import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
 import { spillTo } from "../db/scrub.ts";
 import { scrubInThread } from "../db/scrub-thread.ts";
+import type { Seal } from "../keys/seal.ts";
+import { tokenSeal } from "../keys/token-seal.ts";
 import { tpmSeal } from "../keys/tpm-seal.ts";
 import { holdAlone } from "../log/only-one.ts";
 import { openDatabase } from "./db/open-database.ts";
@@ -45,8 +47,7 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   let kek: KeyEncryptionKey | null = null;
   const openKek = async (isEmpty: boolean): Promise<KeyEncryptionKey> => {
     // Rows without keys, and no file: the key is lost, and a new one would hide that.
-    const tpm = config.tpm === undefined ? null : tpmSeal(config.tpm);
-    kek = await openKeyFile(config.keyFile, isEmpty && store.counts.sealed === 0, tpm);
+    kek = await openKeyFile(config.keyFile, isEmpty && store.counts.sealed === 0, sealOf(config));
     return kek;
   };
   const keys = stack.use(await KeyTable.open(config.keysDir, openKek));
@@ -62,4 +63,9 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
     },
     [Symbol.dispose]: () => owned.dispose(),
   };
+}
+
+function sealOf({ token, tpm }: VaultConfig): Seal | null {
+  if (token !== undefined) return tokenSeal(token);
+  return tpm === undefined ? null : tpmSeal(tpm);
 }

@@ -1,64 +1,25 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
 import pkcs11js from "pkcs11js";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { AuditdFixture, keyList, readLeaves, temporaryFolder, verified } from "../helper.ts";
+import { SoftHsm } from "../soft-hsm.ts";
 
-const MODULE = "/usr/lib/softhsm/libsofthsm2.so";
-const PIN = "4711-0815";
 const NOVEMBER = Date.UTC(2026, 10, 5, 10);
 const DECEMBER = Date.UTC(2026, 11, 20, 10);
 const JANUARY = Date.UTC(2027, 0, 2);
 
-/** auditd whose Ed25519 keys lie in a token of SoftHSM, in a folder of the test's own. */
-function auditdWithToken(t: Test, pin = PIN): AuditdFixture {
+/** auditd whose Ed25519 keys lie in a token. */
+function auditdWithToken(t: Test, pin?: string): { auditd: AuditdFixture; hsm: SoftHsm } {
   const root = temporaryFolder(t);
-  mkdirSync(join(root, "tokens"), { mode: 0o700 });
-  const conf = join(root, "softhsm2.conf");
-  writeFileSync(conf, `directories.tokendir = ${join(root, "tokens")}\n`);
-  // One token for each test; the fixture's processes take the environment over.
-  process.env["SOFTHSM2_CONF"] = conf;
-  execFileSync("softhsm2-util", ["--init-token", "--free", "--label", "log", "--pin", PIN, "--so-pin", "so-pin-9"]);
-  const pinFile = join(root, "pin");
-  writeFileSync(pinFile, `${pin}\n`, { mode: 0o400 });
-  const auditd = new AuditdFixture(root, { token: { module: MODULE, label: "log", pinFile }, learnMs: 0 });
+  const hsm = new SoftHsm(root, "log", pin === undefined ? {} : { pin });
+  const auditd = new AuditdFixture(root, { token: hsm.config, learnMs: 0 });
   t.teardown(() => auditd.stop("SIGKILL"));
-  return auditd;
-}
-
-/** What the token itself says of its private keys, by a session of the test's own. */
-function privateKeys(): { label: string; extractable: boolean; sensitive: boolean }[] {
-  const module = new pkcs11js.PKCS11();
-  module.load(MODULE);
-  module.C_Initialize();
-  try {
-    const slot = module.C_GetSlotList(true).find((one) => module.C_GetTokenInfo(one).label.trim() === "log")!;
-    const session = module.C_OpenSession(slot, pkcs11js.CKF_SERIAL_SESSION);
-    module.C_Login(session, pkcs11js.CKU_USER, PIN);
-    module.C_FindObjectsInit(session, [{ type: pkcs11js.CKA_CLASS, value: pkcs11js.CKO_PRIVATE_KEY }]);
-    const found = module.C_FindObjects(session, 10);
-    module.C_FindObjectsFinal(session);
-    const types = [pkcs11js.CKA_LABEL, pkcs11js.CKA_EXTRACTABLE, pkcs11js.CKA_SENSITIVE];
-    return found.map((key) => {
-      const values = module
-        .C_GetAttributeValue(
-          session,
-          key,
-          types.map((type) => ({ type })),
-        )
-        .map(({ value }) => value);
-      return { label: values[0]!.toString(), extractable: values[1]![0] === 1, sensitive: values[2]![0] === 1 };
-    });
-  } finally {
-    module.C_Finalize();
-    module.close();
-  }
+  return { auditd, hsm };
 }
 
 t.test("a key that is made in a token signs the log, life after life, and never leaves the token", async (t) => {
-  const auditd = auditdWithToken(t);
+  const { auditd, hsm } = auditdWithToken(t);
   auditd.init();
   const { keysDir } = auditd.config;
   t.same(
@@ -74,11 +35,13 @@ t.test("a key that is made in a token signs the log, life after life, and never 
     await auditd.stop("SIGKILL");
   }
   t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
-  t.same(privateKeys(), [{ label: `box.audit.acme/${auditd.currentSlug}`, extractable: false, sensitive: true }]);
+  t.same(hsm.keys(pkcs11js.CKO_PRIVATE_KEY), [
+    { label: `box.audit.acme/${auditd.currentSlug}`, extractable: false, sensitive: true },
+  ]);
 });
 
 t.test("the next shard has a key of its own in the token, and the older one's is destroyed there", async (t) => {
-  const auditd = auditdWithToken(t);
+  const { auditd, hsm } = auditdWithToken(t);
   auditd.clockMs = DECEMBER;
   auditd.config.inception = "2026-12-20";
   writeFileSync(auditd.configFile, JSON.stringify(auditd.config));
@@ -93,13 +56,13 @@ t.test("the next shard has a key of its own in the token, and the older one's is
   t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" } } });
   t.match((await readLeaves(auditd.shardDir("2027")))[0], { type: "audit.shard.open" });
   t.same(
-    privateKeys().map(({ label }) => label),
+    hsm.keys(pkcs11js.CKO_PRIVATE_KEY).map(({ label }) => label),
     ["box.audit.acme/2027"],
   );
 });
 
 t.test("a shard that began with a key in a file goes on with it, and the next one has its key in the token", async (t) => {
-  const auditd = auditdWithToken(t);
+  const { auditd, hsm } = auditdWithToken(t);
   const { token: _token, ...without } = auditd.config;
   auditd.clockMs = NOVEMBER;
   writeFileSync(auditd.configFile, JSON.stringify({ ...without, inception: "2026-11-05" }));
@@ -122,18 +85,18 @@ t.test("a shard that began with a key in a file goes on with it, and the next on
   await auditd.stop();
   t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" } } });
   t.same(inFiles(), []);
-  t.match(privateKeys(), [{ label: "box.audit.acme/2027" }]);
+  t.match(hsm.keys(pkcs11js.CKO_PRIVATE_KEY), [{ label: "box.audit.acme/2027" }]);
 });
 
 t.test("a wrong PIN is told and tried once, so that starts in a row do not lock the token", async (t) => {
-  const auditd = auditdWithToken(t, "0000-0000");
+  const { auditd, hsm } = auditdWithToken(t, "0000-0000");
   t.throws(() => auditd.init(), /CKR_PIN_INCORRECT/);
   for (let tries = 0; tries < 12; tries++) t.throws(() => auditd.init(), /a wrong PIN was given for log/);
-  t.same(privateKeys(), [], "it still takes the right one");
+  t.same(hsm.keys(pkcs11js.CKO_PRIVATE_KEY), [], "it still takes the right one");
 });
 
 t.test("what is not there is named: the token, the module, the key", async (t) => {
-  const auditd = auditdWithToken(t);
+  const { auditd, hsm } = auditdWithToken(t);
   const { token } = auditd.config;
   auditd.config.token = { ...token!, label: "other" };
   writeFileSync(auditd.configFile, JSON.stringify(auditd.config));
@@ -144,8 +107,7 @@ t.test("what is not there is named: the token, the module, the key", async (t) =
   auditd.config.token = token!;
   writeFileSync(auditd.configFile, JSON.stringify(auditd.config));
   auditd.init();
-  execFileSync("softhsm2-util", ["--delete-token", "--token", "log"]);
-  execFileSync("softhsm2-util", ["--init-token", "--free", "--label", "log", "--pin", PIN, "--so-pin", "so-pin-9"]);
+  hsm.reset();
   await t.rejects(auditd.start(), { message: /there is no key box\.audit\.acme\/\d{4} in the token log/ });
   t.throws(() => auditd.init(), /its key .* in the token log is gone/, "a new one would hide that");
 });

@@ -30,7 +30,7 @@ export type Commands = {
   missing: string[];
   /** Ended or said otherwise than it should; must be empty. */
   otherwise: string[];
-  /** Refused, and nothing that was looked for in the log tells of it. */
+  /** Refused, and nothing in the log is wanted that tells of it; must be empty. */
   refusedUnrecorded: string[];
 };
 
@@ -85,6 +85,11 @@ class Operator {
     return stdout;
   }
 
+  /** The same of one that is refused before it does anything. */
+  async isRefused(command: readonly string[], reason: string): Promise<void> {
+    await this.give({ command, exit: 1, says: reason, leaves: [{ type: "admin.refused", phase: "fact", detail: { reason } }] });
+  }
+
   demand(isSo: boolean, otherwise: string): void {
     if (!isSo) this.result.otherwise.push(otherwise);
   }
@@ -134,17 +139,13 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   const changed = operation("audit.policy", { approvers: APPROVERS });
   await operator.give({ command: audit("set-policy", policy, ...TWO), leaves: changed });
   const twice = ["--approver", "ann", "--approver", "ann"];
-  const isRefused = async (command: string[], says: string): Promise<void> => {
-    const leaves: Leaf[] = [{ type: "admin.refused", phase: "fact", detail: { reason: says } }];
-    await operator.give({ command, exit: 1, says, leaves });
-  };
-  await isRefused(audit("set-policy", policy, ...twice), "approvers_equal");
+  await operator.isRefused(audit("set-policy", policy, ...twice), "approvers_equal");
   writeFileSync(policy, "log of-nobody\n");
-  await isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
+  await operator.isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
   const vouched: Leaf = { type: "audit.clock.vouched", phase: "fact" };
   await operator.give({ command: audit("clock-is-right"), says: '"trusted":true', leaves: [vouched] });
   await operator.give({ command: audit("open-shard", "--approver", "ann"), exit: 2, says: "exactly twice" });
-  await isRefused(audit("open-shard", ...TWO), "not_rolled_back");
+  await operator.isRefused(audit("open-shard", ...TWO), "not_rolled_back");
 }
 
 /** @param subject whose values they are about */
@@ -158,7 +159,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
     leaves: [{ type: "privacy.refusal", phase: "fact", detail: { request: "req-1" } }],
   });
   const confirm = privacy("confirm-holds", ...REQUESTER, ...TWO);
-  await operator.give({ command: confirm, exit: 1, says: "holds_not_in_doubt", leaves: refusal("holds_not_in_doubt") });
+  await operator.isRefused(confirm, "holds_not_in_doubt");
   const copies = join(appliance.root, "data", "vault-key-copies");
   const restore = privacy("restore-keys", join(copies, readdirSync(copies).sort().at(-1) ?? ""));
   await operator.give({ command: restore, exit: 1, leaves: [{ type: "privacy.keys.restore", phase: "failed" }] });
@@ -177,13 +178,13 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
   const erase = privacy("erase", subject, ...request, "--legal-basis", "gdpr-17", ...TWO);
-  await operator.give({ command: erase, exit: 1, says: "holds_in_doubt", leaves: refusal("holds_in_doubt") });
+  await operator.isRefused(erase, "holds_in_doubt");
   const confirmed: Leaf = { type: "privacy.holds.confirm", phase: "fact", detail: { holds: 0, approvers: APPROVERS } };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }
 
-export function isRecorded({ found, missing, otherwise }: Commands): boolean {
-  return found > 0 && missing.length === 0 && otherwise.length === 0;
+export function isRecorded({ found, missing, otherwise, refusedUnrecorded }: Commands): boolean {
+  return found > 0 && [missing, otherwise, refusedUnrecorded].every((faults) => faults.length === 0);
 }
 
 /** @param asked what its request says, and maybe more; `said` the same of its end */
@@ -192,10 +193,6 @@ function operation(type: AuditEvent["type"], asked: Record<string, unknown> = {}
     { type, phase: "requested", detail: asked },
     { type, phase: "completed", detail: said },
   ];
-}
-
-function refusal(reason: string): Leaf[] {
-  return [{ type: "admin.refused", phase: "fact", detail: { reason } }];
 }
 
 function isLike({ type, phase, detail = {}, outcome }: AuditEvent, wanted: Leaf): boolean {

@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import type { Seal } from "../../keys/tpm-seal.ts";
+import type { Seal } from "../../keys/seal.ts";
 import { replaceFile, syncFolder } from "../../log/durable-file.ts";
 import { type KeyType, type LogSigner, noteSigner } from "../../log/note-key.ts";
 import { ConfigError } from "../config.ts";

@@ -1,13 +1,7 @@
-/**
- * The Ed25519 keys of shards in a PKCS#11 token: made there, never out of it. One pair of objects for each shard, labelled with its origin.
- *
- * A token counts wrong PINs and locks itself; whoever starts auditd again and again with a wrong one would lock it. So no PIN is tried on a token that
- * has counted one.
- */
-import { readFile, stat } from "node:fs/promises";
+/** The Ed25519 keys of shards in a PKCS#11 token: made there, never out of it. One pair of objects for each shard, labelled with its origin. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type pkcs11js from "pkcs11js";
+import type { Pkcs11Token } from "@resontech/contracts/pkcs11-token";
+import { OpenToken, TokenFault } from "../../keys/open-token.ts";
 import { KEY_TYPE, type LogSigner, noteKey } from "../../log/note-key.ts";
 import { ConfigError } from "../config.ts";
 import type { ShardFiles } from "../shard-files.ts";
@@ -23,51 +17,27 @@ const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 /** A module that hangs must not hold up a stop, nor a restart. */
 const SIGN_TIMEOUT_MS = 10_000;
-const OTHERS = 0o077;
-const MAX_FOUND = 4;
 
-type Token = NonNullable<AuditdConfig["token"]>;
 type Objects = { privateKey: Buffer; publicKey: Buffer };
 
 export class KeyToken implements KeyHolder {
-  readonly #api: typeof pkcs11js;
-  readonly #module: pkcs11js.PKCS11;
-  readonly #session: Buffer;
-  readonly #name: string;
+  readonly #token: OpenToken;
 
-  private constructor(api: typeof pkcs11js, module: pkcs11js.PKCS11, session: Buffer, name: string) {
-    this.#api = api;
-    this.#module = module;
-    this.#session = session;
-    this.#name = name;
+  private constructor(token: OpenToken) {
+    this.#token = token;
   }
 
   /** @throws ConfigError */
-  static async open({ module: file, label, pinFile }: Token): Promise<KeyToken> {
-    // It brings a native module along: loaded only where a token is.
-    const { default: api } = await import("pkcs11js");
-    const module = new api.PKCS11();
+  static async open(token: Pkcs11Token): Promise<KeyToken> {
     try {
-      const pin = await readPin(pinFile);
-      module.load(file);
-      module.C_Initialize();
-      const slot = module.C_GetSlotList(true).find((one) => module.C_GetTokenInfo(one).label.trim() === label);
-      if (slot === undefined) throw new Error(`there is no token ${label}`);
-      if ((module.C_GetTokenInfo(slot).flags & (api.CKF_USER_PIN_COUNT_LOW | api.CKF_USER_PIN_LOCKED)) !== 0)
-        throw new Error(
-          `a wrong PIN was given for ${label}: mend ${pinFile}, then log in once by hand, which sets its count back`,
-        );
-      const session = module.C_OpenSession(slot, api.CKF_SERIAL_SESSION | api.CKF_RW_SESSION);
-      module.C_Login(session, api.CKU_USER, pin);
-      return new KeyToken(api, module, session, label);
+      return new KeyToken(await OpenToken.open(token));
     } catch (error) {
-      module.close();
-      throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+      throw error instanceof TokenFault ? new ConfigError(error.message) : error;
     }
   }
 
   nameOf({ origin }: ShardFiles): string {
-    return `${origin} in the token ${this.#name}`;
+    return `${origin} in the token ${this.#token.label}`;
   }
 
   async has(shard: ShardFiles): Promise<boolean> {
@@ -76,22 +46,23 @@ export class KeyToken implements KeyHolder {
 
   async ensure(shard: ShardFiles): Promise<void> {
     if (this.#find(shard) !== null) return;
+    const { api, module, session } = this.#token;
     const shared = [
-      { type: this.#api.CKA_TOKEN, value: true },
-      { type: this.#api.CKA_KEY_TYPE, value: CKK_EC_EDWARDS },
-      { type: this.#api.CKA_LABEL, value: shard.origin },
-      { type: this.#api.CKA_ID, value: Buffer.from(shard.slug, "latin1") },
+      { type: api.CKA_TOKEN, value: true },
+      { type: api.CKA_KEY_TYPE, value: CKK_EC_EDWARDS },
+      { type: api.CKA_LABEL, value: shard.origin },
+      { type: api.CKA_ID, value: Buffer.from(shard.slug, "latin1") },
     ];
-    this.#module.C_GenerateKeyPair(
-      this.#session,
+    module.C_GenerateKeyPair(
+      session,
       { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
-      [...shared, { type: this.#api.CKA_VERIFY, value: true }, { type: this.#api.CKA_EC_PARAMS, value: ED25519_PARAMETERS }],
+      [...shared, { type: api.CKA_VERIFY, value: true }, { type: api.CKA_EC_PARAMS, value: ED25519_PARAMETERS }],
       [
         ...shared,
-        { type: this.#api.CKA_PRIVATE, value: true },
-        { type: this.#api.CKA_SENSITIVE, value: true },
-        { type: this.#api.CKA_EXTRACTABLE, value: false },
-        { type: this.#api.CKA_SIGN, value: true },
+        { type: api.CKA_PRIVATE, value: true },
+        { type: api.CKA_SENSITIVE, value: true },
+        { type: api.CKA_EXTRACTABLE, value: false },
+        { type: api.CKA_SIGN, value: true },
       ],
     );
   }
@@ -100,34 +71,34 @@ export class KeyToken implements KeyHolder {
     const objects = this.#find(shard);
     if (objects === null) throw new ConfigError(`there is no key ${this.nameOf(shard)}`);
     const { privateKey, publicKey } = objects;
-    const [{ value } = { value: Buffer.alloc(0) }] = this.#module.C_GetAttributeValue(this.#session, publicKey, [
-      { type: this.#api.CKA_EC_POINT },
-    ]);
+    const { api, module, session } = this.#token;
+    const [{ value } = { value: Buffer.alloc(0) }] = module.C_GetAttributeValue(session, publicKey, [{ type: api.CKA_EC_POINT }]);
     // A DER octet string around the key, or the key alone: modules differ.
     const point = Buffer.from(value as Buffer).subarray(-PUBLIC_KEY_BYTES);
     return { ...noteKey(shard.origin, KEY_TYPE.ed25519, point), sign: (message) => this.#sign(privateKey, message) };
   }
 
   async destroy(shard: ShardFiles): Promise<void> {
-    for (const half of this.#halvesOf(shard)) this.#module.C_DestroyObject(this.#session, half);
+    const { module, session } = this.#token;
+    for (const half of this.#halvesOf(shard)) module.C_DestroyObject(session, half);
   }
 
   [Symbol.dispose](): void {
-    this.#module.C_Finalize();
-    this.#module.close();
+    this.#token[Symbol.dispose]();
   }
 
   /** @throws an error when the module fails, or says nothing in time */
   async #sign(privateKey: Buffer, message: Buffer): Promise<Buffer> {
-    this.#module.C_SignInit(this.#session, { mechanism: CKM_EDDSA }, privateKey);
-    const signed = this.#module.C_SignAsync(this.#session, message, Buffer.alloc(SIGNATURE_BYTES));
+    const { module, session, label } = this.#token;
+    module.C_SignInit(session, { mechanism: CKM_EDDSA }, privateKey);
+    const signed = module.C_SignAsync(session, message, Buffer.alloc(SIGNATURE_BYTES));
     signed.catch(() => {});
     const late = new AbortController();
     const signature = await Promise.race([
       signed,
       pause(SIGN_TIMEOUT_MS, null, { signal: late.signal }).catch(() => null),
     ]).finally(() => late.abort());
-    if (signature === null) throw new Error(`the token ${this.#name} signs nothing for ${SIGN_TIMEOUT_MS} ms`);
+    if (signature === null) throw new Error(`the token ${label} signs nothing for ${SIGN_TIMEOUT_MS} ms`);
     return signature;
   }
 
@@ -142,24 +113,7 @@ export class KeyToken implements KeyHolder {
 
   /** The private half first. */
   #halvesOf({ origin }: ShardFiles): Buffer[] {
-    return [this.#api.CKO_PRIVATE_KEY, this.#api.CKO_PUBLIC_KEY].flatMap((kind) => this.#findAll(kind, origin));
+    const { api } = this.#token;
+    return [api.CKO_PRIVATE_KEY, api.CKO_PUBLIC_KEY].flatMap((kind) => this.#token.findAll(kind, origin));
   }
-
-  #findAll(kind: number, label: string): Buffer[] {
-    const module = this.#module;
-    module.C_FindObjectsInit(this.#session, [
-      { type: this.#api.CKA_CLASS, value: kind },
-      { type: this.#api.CKA_LABEL, value: label },
-    ]);
-    try {
-      return module.C_FindObjects(this.#session, MAX_FOUND);
-    } finally {
-      module.C_FindObjectsFinal(this.#session);
-    }
-  }
-}
-
-async function readPin(file: string): Promise<string> {
-  if (((await stat(file)).mode & OTHERS) !== 0) throw new Error(`${file} is open to others: its mode must be 0400`);
-  return (await readFile(file, "utf8")).trimEnd();
 }

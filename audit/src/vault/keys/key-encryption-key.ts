@@ -1,5 +1,6 @@
 /**
- * The key that all other keys lie under: 32 bytes in a file, as they are or sealed by the TPM to this machine's boot.
+ * The key that all other keys lie under: 32 bytes in a file, as they are, sealed by the TPM to this machine's boot, or by a
+ * PKCS#11 token.
  *
  * What a plain file gives: whoever has `keys.sqlite` alone, say from a stolen backup, has nothing. A sealed one gives the same against whoever has both
  * files, or the disk. Neither gives anything against root on the running appliance.
@@ -7,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Seal } from "../../keys/tpm-seal.ts";
+import type { Seal } from "../../keys/seal.ts";
 import { replaceFile } from "../../log/durable-file.ts";
 import { ConfigError } from "../config.ts";
 import { KEY_BYTES, seal, unseal } from "./aead.ts";
@@ -21,37 +22,44 @@ export interface KeyEncryptionKey {
 }
 
 const OTHERS = 0o377;
-const SEALED_SUFFIX = ".tpm";
+/** By the suffix of the files that it seals. */
+const SEALERS: Readonly<Record<string, string>> = { ".tpm": "a TPM", ".p11": "a token" };
 
 /**
  * @param mayMake there is no key yet that lies under one: the file may be made
- * @param tpm seals it; null: it is a plain file
+ * @param by null: it is a plain file
  * @throws ConfigError when it is missing, of another length, open to others, or sealed and not to be opened
  */
-export async function openKeyFile(path: string, mayMake: boolean, tpm: Seal | null): Promise<KeyEncryptionKey> {
-  const key = tpm === null ? await readOrMakePlain(path, mayMake) : await readOrMakeSealed(path, mayMake, tpm);
+export async function openKeyFile(path: string, mayMake: boolean, by: Seal | null): Promise<KeyEncryptionKey> {
+  await refuseOthers(path, by);
+  const key = by === null ? await readOrMakePlain(path, mayMake) : await readOrMakeSealed(path, mayMake, by);
   return {
     wrap: async (plain, purpose) => seal(key, plain, Buffer.from(purpose)),
     unwrap: async (wrapped, purpose) => unseal(key, wrapped, Buffer.from(purpose)),
   };
 }
 
+/** @throws ConfigError for a file that somebody else sealed: a key beside it would be another one */
+async function refuseOthers(path: string, by: Seal | null): Promise<void> {
+  for (const [suffix, sealer] of Object.entries(SEALERS))
+    if (suffix !== by?.suffix && (await readIfThere(path + suffix)) !== null)
+      throw new ConfigError(`${path + suffix} is sealed by ${sealer}, and the configuration names none`);
+}
+
 async function readOrMakePlain(path: string, mayMake: boolean): Promise<Buffer> {
   const existing = await readIfThere(path);
   if (existing !== null) return wholeKey(path, existing);
-  if ((await readIfThere(path + SEALED_SUFFIX)) !== null)
-    throw new ConfigError(`${path + SEALED_SUFFIX} is sealed by a TPM, and the configuration names none`);
   return await make(path, mayMake, async (key) => key);
 }
 
-async function readOrMakeSealed(path: string, mayMake: boolean, tpm: Seal): Promise<Buffer> {
-  const file = path + SEALED_SUFFIX;
-  const sealing = (key: Buffer): Promise<Buffer> => explained(file, tpm.seal(key, basename(file)));
+async function readOrMakeSealed(path: string, mayMake: boolean, by: Seal): Promise<Buffer> {
+  const file = path + by.suffix;
+  const sealing = (key: Buffer): Promise<Buffer> => explained(file, by.seal(key, basename(file)));
   const [plain, sealed] = [await readIfThere(path), await readIfThere(file)];
   if (sealed === null && plain === null) return await make(file, mayMake, sealing);
   if (sealed === null) await replaceFile(file, await sealing(wholeKey(path, plain!)), 0o400);
-  const key = wholeKey(file, await explained(file, tpm.unseal(sealed ?? (await readFile(file)), basename(file))));
-  // Only now that it opens: from here on the TPM is the one way to it.
+  const key = wholeKey(file, await explained(file, by.unseal(sealed ?? (await readFile(file)), basename(file))));
+  // Only now that it opens: from here on its holder is the one way to it.
   if (plain?.equals(key) === false) throw new ConfigError(`${path} and ${file} hold two keys: remove the one that is wrong`);
   if (plain !== null) await destroyFile(path);
   return key;
