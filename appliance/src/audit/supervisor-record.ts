@@ -9,6 +9,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { type EventDetail, MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { Logger } from "pino";
+import type { HostSessionDraft } from "../host-sessions/session-record.ts";
 import type { FileDigest } from "../measure/file-digests.ts";
 
 const AGAIN_MS = 1_000;
@@ -45,10 +46,10 @@ export class SupervisorRecord implements AsyncDisposable {
     this.#wake.resolve();
   }
 
-  /** Resolves once it is durable. @throws AuditUnavailable while auditd is away; AuditRejected */
-  async append(draft: EventDraft, disclosures: readonly Disclosure[]): Promise<unknown> {
+  /** Resolves once it is durable, however long that takes. @throws AuditUnavailable until auditd was reached once; AuditRejected */
+  async observed(draft: HostSessionDraft, disclosures: readonly Disclosure[]): Promise<void> {
     if (this.#producer === null) throw new AuditUnavailable("disconnected", "auditd was not reached yet");
-    return await this.#producer.append(draft, disclosures);
+    await this.#producer.observed(draft, disclosures);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -82,6 +82,7 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
+  ensureFolder(layout.data("supervisor"), ROOT, 0o700);
   ensureFolder(layout.data("podman"), ROOT, 0o700);
 }
 

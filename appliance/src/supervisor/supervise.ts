@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { logDestination } from "@resontech/daemon/log-destination";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
@@ -12,6 +12,7 @@ import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
 import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
+import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
 import { FileDigests } from "../measure/file-digests.ts";
 import type { PartContext } from "../parts/context.ts";
@@ -33,7 +34,25 @@ export function openContext(root: string): PartContext {
   return { config, layout, release: readRelease(layout.current) };
 }
 
+/** Ends with the supervisor, before its line to auditd does. */
+function hostSessions({ layout }: PartContext, record: SupervisorRecord, log: Logger): AsyncDisposable {
+  const ended = new AbortController();
+  const following = followHostSessions({
+    wtmpFile: WTMP,
+    stateFile: layout.data("supervisor", "host-sessions.json"),
+    record: (draft, disclosures) => record.observed(draft, disclosures),
+    ...{ log, signal: ended.signal },
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await following;
+    },
+  };
+}
+
 /** What the supervisor itself is. */
+const WTMP = "/var/log/wtmp";
 const OWN_FILES = ["app/appliance.mjs", "bin/node"];
 
 /** Every part of this appliance, in no order of its own: health decides. */
@@ -117,6 +136,7 @@ export async function supervise(root: string): Promise<void> {
     await prepare(context);
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
     const digests = new FileDigests(layout.current);
+    await using _sessions = hostSessions(context, record, log);
     record.measured("supervisor", { files: await digests.of(OWN_FILES), image: null });
     const supervisor = new Supervisor(partsOf(context), layout.log(""), log, {
       digests: (paths) => digests.of(paths),

@@ -1,6 +1,5 @@
 /** The one door through which other processes reach the audit log. Which producer it is, the socket says. */
-import type { FactType, OperationType } from "@resontech/contracts/audit-catalogue";
-import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import { EVENT_CATALOGUE, type EventType, type FactType, type OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { AWAITS_WITNESS } from "@resontech/contracts/witnessed-operations";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
@@ -57,6 +56,11 @@ export type Requested = LeafRef & { unwitnessed: boolean };
 /** How an operation ended. */
 export type OutcomeDraft<T extends OperationType> = Omit<EventDraft<T>, "phase" | "outcome"> &
   ({ phase: "completed"; outcome?: Outcome } | { phase: "failed" | "denied"; outcome: Outcome });
+
+/** Types of what happened elsewhere and is found afterwards. */
+type ObservedType = {
+  [T in EventType]: "observed" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never;
+}[EventType];
 
 export interface AuditConnection extends AsyncDisposable {
   /** Operations of this producer's family without an outcome, oldest first. */
@@ -120,6 +124,12 @@ export interface AuditProducer extends AuditConnection {
   outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
   /** One record without an outcome. */
   fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  /**
+   * One record of what has happened already, elsewhere. It is sent until the log has it and resolves then, however long that takes: who gave
+   * up and tried again would write it twice.
+   * @throws {@link AuditUnavailable} when the producer is closed; {@link AuditRejected} as `append`
+   */
+  observed<T extends ObservedType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
 }
 
 /** Sends events that {@link composeEvent} made inside a transaction, in the order of their `pseq`. */
@@ -308,6 +318,13 @@ class CountingProducer extends Connection implements AuditProducer {
 
   fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
     return this.append({ ...draft, phase: "fact" }, disclosures);
+  }
+
+  async observed<T extends ObservedType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures: readonly Disclosure[] = [],
+  ): Promise<LeafRef> {
+    return this.#send({ ...draft, phase: "observed" }, disclosures);
   }
 
   #send(draft: EventDraft, disclosures: readonly Disclosure[]): Promise<LeafRef> {

@@ -71,6 +71,32 @@ t.test("an outcome that auditd was away for reaches the log when it is back: its
   t.match(about, [{ phase: "requested" }, { phase: "completed", outcome: { code: "ok" } }]);
 });
 
+t.test("what was observed while auditd is away waits for it, and stands in the log once", async (t) => {
+  const auditd = await startedAuditd(t);
+  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await auditd.stop("SIGKILL");
+  const draft = {
+    type: "auth.host.logout",
+    op: crypto.randomUUID(),
+    actor: { sub: "supervisor", kind: "system" },
+    object: { kind: "appliance", id: "appliance" },
+    detail: { source: "wtmp", at: "2026-01-31T23:59:59.999Z", lag_ms: 0, pid: 1 },
+  } as const;
+  const recorded = producer.observed(draft);
+  t.equal(await Promise.race([recorded, sleep(ACKNOWLEDGEMENT_TIMEOUT_MS + 100, "waits")]), "waits");
+  await auditd.start();
+  t.match(await recorded, { index: Number });
+  const wrong = { ...draft, object: { kind: "user", id: "usr-1" } } as const;
+  await t.rejects(producer.observed(wrong), { code: "audit_rejected", reason: "object_kind" });
+  await auditd.stop();
+  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "auth.host.logout");
+  t.match(leaves, [{ phase: "observed" }]);
+  t.equal(leaves.length, 1);
+  const unsent = t.rejects(producer.observed(draft), { code: "audit_unavailable", reason: "closed" });
+  await producer.close();
+  await unsent;
+});
+
 t.test("what was sent and not acknowledged is sent again after a reconnect, once into the log", async (t) => {
   const auditd = await startedAuditd(t);
   // The one that waits however long: a start of auditd takes its time on a busy machine.
