@@ -7,7 +7,7 @@ import { opened, type OperationDraft } from "../record/on-record.ts";
 import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
-import type { Destroying, Destruction } from "./destruction.ts";
+import { type Destroying, type Destruction, hasLeft } from "./destruction.ts";
 
 type Asked = Omit<EraseRequest, "verb">;
 
@@ -21,10 +21,21 @@ export class Erasures {
   }
 
   /**
-   * Resolves once the log has that it is done, and that nothing was found any more.
-   * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back
+   * Resolves once the log has that it is done, and that nothing was found any more. What lies in more shards than one outcome names is done
+   * by several operations, which have the request's name in common.
+   * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back, up to what its outcome tells of
    */
   async erase({ verb: _verb, ...asked }: EraseRequest): Promise<EraseReply> {
+    let act = await this.#eraseOnce(asked);
+    const done = [act];
+    while (hasLeft(act)) {
+      act = await this.#eraseOnce(asked);
+      done.push(act);
+    }
+    return replyOf(done);
+  }
+
+  async #eraseOnce(asked: Asked): Promise<Act> {
     const { acts, outbox, record, turns } = this.#parts;
     const op = randomUUID();
     // In turn: nothing is written while the database is made anew, and of two at once the second finds the first.
@@ -35,7 +46,7 @@ export class Erasures {
       if (objection !== null) throw new VaultRefused(objection.code, objection.message);
       await opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked));
     });
-    return replyOf(await this.goOn(op));
+    return await this.goOn(op);
   }
 
   goOn(op: string): Promise<Act> {
@@ -76,21 +87,22 @@ function draftOf(op: string, { subject, request, legalBasis, requester, approver
   };
 }
 
-function replyOf({ op, state, result }: Act): EraseReply {
-  const {
-    erased,
-    final_after: finalAfter,
-    handed_out: handedOut,
-  } = result as {
-    erased: ErasedOfShard[];
-    final_after: string;
-    handed_out: number;
-  };
+type Result = { erased: ErasedOfShard[]; final_after: string; handed_out: number };
+
+/** Of the acts of one request, in order; named by the first. */
+function replyOf(acts: readonly Act[]): EraseReply {
+  const results = acts.map(({ result }) => result as Result);
+  const counts = new Map<string, number>();
+  for (const { origin, commitments_count: count } of results.flatMap(({ erased }) => erased))
+    counts.set(origin, (counts.get(origin) ?? 0) + count);
   return {
-    op,
-    erased: erased.map(({ origin, commitments_count: count }) => ({ origin, count })),
-    finalAfter,
-    handedOut,
-    confirmed: state === "done",
+    op: acts[0]!.op,
+    erased: [...counts].map(([origin, count]) => ({ origin, count })),
+    finalAfter: results
+      .map(({ final_after: finalAfter }) => finalAfter)
+      .sort()
+      .at(-1)!,
+    handedOut: results.at(-1)!.handed_out,
+    confirmed: acts.every(({ state }) => state === "done"),
   };
 }
