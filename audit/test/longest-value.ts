@@ -43,6 +43,8 @@ function longest(schema: Schema): unknown {
     case "object":
       if (schema.additionalProperties !== false) break;
       return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, of]) => [name, longest(of)]));
+    default:
+      break;
   }
   throw new RangeError(`no longest value of ${JSON.stringify(schema)}`);
 }

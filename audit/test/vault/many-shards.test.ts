@@ -1,5 +1,6 @@
 /** An outcome names 32 shards at most. A log has one a year and one more for each restore; nothing may be destroyed that no outcome can tell of. */
 import { MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
+import type { EraseRequest } from "@resontech/contracts/vault-control";
 import t from "tap";
 import { PartsFixture } from "./parts.ts";
 
@@ -33,10 +34,10 @@ const said = (vault: PartsFixture): Said[] => events(vault).map((event) => JSON.
 const outcomesOf = (all: readonly Said[]) => all.filter(({ outcome }) => outcome !== undefined);
 const shardsIn = ({ detail }: Said) => detail?.erased?.length;
 
-const erasure = {
-  ...{ verb: "erase", subject: LONG, request: LONG, legalBasis: LONG, requester: "a".repeat(64) },
+const erasure: EraseRequest = {
+  ...({ verb: "erase", subject: LONG, request: LONG, legalBasis: LONG, requester: "a".repeat(64) } as const),
   approvers: ["p".repeat(64), "q".repeat(64)],
-} as const;
+};
 
 t.test("an erasure of 32 shards, every name as long as it may be, is told in one leaf", async (t) => {
   using vault = await PartsFixture.open(t);
