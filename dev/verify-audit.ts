@@ -7,7 +7,7 @@ import type { LocalAppliance } from "./local-appliance.ts";
 export type Verdicts = Record<string, string>;
 
 /**
- * Exports the log and lets the verifier read nothing but that export and the policy that was written at first boot.
+ * Exports the log and lets the verifier read nothing but that export, the policy that was written at first boot and the vendor's release.
  * The verifier is the bundle's copy. Node 24 or later checks both signatures; the host's own may be older.
  */
 export async function verifyAudit(appliance: LocalAppliance, work: string, bundle: string): Promise<Verdicts> {
@@ -15,7 +15,8 @@ export async function verifyAudit(appliance: LocalAppliance, work: string, bundl
   rmSync(file, { force: true });
   await appliance.command(["audit", "export", "--out", file]);
   const verifier = join(appliance.root, "current", "app", "sov-verify.mjs");
-  const args = [verifier, "--policy", join(appliance.root, "data", "audit.policy"), "--json", file];
+  const policy = join(appliance.root, "data", "audit.policy");
+  const args = [verifier, "--policy", policy, "--release", join(bundle, "release.json"), "--json", file];
   let output: string;
   try {
     output = await runChild(process.execPath, args, { cwd: bundle });
@@ -25,7 +26,15 @@ export async function verifyAudit(appliance: LocalAppliance, work: string, bundl
     output = error.output;
   }
   const report: unknown = JSON.parse(output);
+  requireMeasured(report);
   return readVerdicts(report);
+}
+
+/** That what was started is the bundle's, COMPLETENESS says; where nothing was measured it has nothing to say. */
+function requireMeasured(report: unknown): void {
+  const binaries = typeof report === "object" && report !== null && "binaries" in report ? report.binaries : null;
+  if (typeof binaries !== "object" || binaries === null || !("compared" in binaries) || binaries.compared === 0)
+    throw new Error("the log says of no part what it runs");
 }
 
 function readVerdicts(report: unknown): Verdicts {

@@ -76,9 +76,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 function byNode(version: string, path: string, verifier: string): Runtime {
   return {
     name: `Node ${version}`,
-    judge: async ({ file, policy, known }) => {
+    judge: async ({ file, policy, known, releases }) => {
       const from = performance.now();
       const given = [...(policy === null ? [] : ["--policy", policy]), ...(known === null ? [] : ["--known", known])];
+      given.push(...releases.flatMap((release) => ["--release", release]));
       const { stdout } = spawnSync(path, [verifier, file, ...given, "--json"], { encoding: "utf8", maxBuffer: 1 << 28 });
       const seconds = (performance.now() - from) / 1_000;
       const report = stdout === "" ? null : (JSON.parse(stdout) as Report);
@@ -104,7 +105,7 @@ async function largeLog(root: string, random: () => number): Promise<Case> {
     await log.end(false);
     const file = join(root, "large.tar");
     await exportLog({ logDir: log.logDir(log.slug), file });
-    return { name: "large", file, policy: log.policyFile, known: null };
+    return { name: "large", file, policy: log.policyFile, known: null, releases: [] };
   } finally {
     await log.kill();
   }

@@ -280,7 +280,7 @@ leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "a
     await askAuditd(auditControl(), { verb: "set-policy", policy, approvers: two(program, options.approver) });
     print(publishAuditPolicy(context));
   });
-leaves(audit.command("clock-is-right"), { event: "audit.shard.close", loggedBy: "auditd" })
+leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy: "auditd" })
   .description(
     "vouch for the clock until it is set, so that the log may turn to the new year and retention may end what is over; for hosts without time synchronization",
   )

@@ -9,6 +9,7 @@ import { faultOf, judged } from "../audit/fuzz/judged.ts";
 import { InputMaker } from "../audit/fuzz/make-input.ts";
 import { leavesOf, member, nameOf, putTogether, takenApart } from "../audit/fuzz/members.ts";
 import { newKeyRing, NoteKeys } from "../audit/fuzz/note-keys.ts";
+import { release, releaseObjection, startsOf, startsOfVersion } from "../audit/fuzz/releases.ts";
 import type { Samples } from "../audit/fuzz/samples.ts";
 
 const ring = newKeyRing();
@@ -33,7 +34,14 @@ function forged(size: number, changes: Partial<ForgedLog> = {}): ForgedLog {
       kept: [],
       disclosures: new Map(),
     },
-    ...{ policy: [{ key: "ed25519", as: "log" }, "quorum none"], known: [], knownSizes: [], erasures: [], downtime: null },
+    ...{
+      policy: [{ key: "ed25519", as: "log" }, "quorum none"],
+      known: [],
+      knownSizes: [],
+      erasures: [],
+      releases: [],
+      downtime: null,
+    },
     ...{ nonce: null, sample: null, ...changes },
   };
 }
@@ -86,7 +94,7 @@ function samplesOf(log: ForgedLog): Samples {
     dropped: 0,
     added: 0,
   });
-  const named = ["few entries", "values opened"].map((name) => ({ name, bundle: file, policy: policy! }));
+  const named = ["few entries", "values opened", "witnessed"].map((name) => ({ name, bundle: file, policy: policy! }));
   return {
     exports: named,
     proofs: [{ name: "proof", proof, policy: policy! }],
@@ -163,6 +171,24 @@ t.test("what was never signed may not pass, and what no signature covers may", a
   const [{ proof }] = samples.proofs as [Samples["proofs"][0]];
   t.equal(objection(proof), null);
   t.match(objection(Buffer.from(proof.toString().replace("\nindex 1\n", "\nindex 2\n"))), /another entry/);
+});
+
+t.test("what no release holds may not pass beside them", async (t) => {
+  const starts = startsOf(
+    [...startsOfVersion(0), ...startsOfVersion(1)]
+      .map(({ files, image }) =>
+        JSON.stringify({ type: "admin.measured", prod: "supervisor", detail: { files }, digests: { image } }),
+      )
+      .concat(forged(2).leaves.map(String)),
+  );
+  t.equal(releaseObjection(starts, [release(0), release(1)]), null);
+  t.equal(releaseObjection(starts, []), null);
+  t.match(releaseObjection(starts, [release(1)]), /do not hold/);
+  t.match(
+    releaseObjection([{ files: starts.flatMap(({ files }) => files), image: null }], [release(0), release(1)]),
+    /do not hold/,
+  );
+  t.match(releaseObjection([], [release(0)]), /no start/);
 });
 
 t.test("an answer that holds no number, or a text that could mislead, is told", async (t) => {

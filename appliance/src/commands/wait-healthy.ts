@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { logOf } from "./log-of.ts";
-import { readStatus } from "./status.ts";
+import { askSupervisor } from "../supervisor/control.ts";
 
 /** So many crashes in a row are no accident: waiting longer helps nobody. */
 const GIVE_UP_AFTER_RESTARTS = 5;
@@ -23,7 +23,9 @@ export async function waitHealthy(
   const restartsBefore = new Map<string, number>();
   const startedAt = performance.now();
   for (;;) {
-    const { parts, running } = await readStatus(context);
+    const reply = await askSupervisor(context.layout.run("supervisor.sock"), { verb: "status" });
+    const running = reply !== null;
+    const parts = reply?.parts ?? [];
     const wanted = parts.filter((part) => only === undefined || only.includes(part.name));
     for (const part of wanted) {
       if (seen.get(part.name) !== part.phase && part.phase !== "idle")

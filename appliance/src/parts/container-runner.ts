@@ -74,16 +74,26 @@ export async function startContainer(engine: Docker, spec: ContainerSpec): Promi
     return { pid: null, exited: Promise.resolve(`exit ${ended.State.ExitCode}`), stop: () => {}, kill: () => {} };
   }
   writePidFile(spec.pidFile, identity);
+  const image = await manifestOf(engine, container, spec.image);
   const exited = untilGone(identity).then(async () => {
     rmSync(spec.pidFile, { force: true });
     return await howItEnded(container);
   });
   return {
     pid: identity.pid,
+    image,
     exited,
     stop: () => signalProcess(identity.pid, spec.stopSignal),
     kill: () => signalProcess(identity.pid, "SIGKILL"),
   };
+}
+
+/** What the engine itself has it by; where it has several digests, the one that was asked for if that is one of them. Null where it says none. */
+async function manifestOf(engine: Docker, container: Docker.Container, wanted: string): Promise<string | null> {
+  const { Image } = await container.inspect();
+  const { RepoDigests } = await engine.getImage(Image).inspect();
+  const digests = RepoDigests.map((reference) => /@sha256:([0-9a-f]{64})$/.exec(reference)?.[1] ?? null);
+  return digests.find((digest) => digest !== null && wanted.endsWith(digest)) ?? digests[0] ?? null;
 }
 
 /** Podman's monitor writes our file by itself; Docker keeps its own, bounded (`docker logs`). */

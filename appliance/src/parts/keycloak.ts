@@ -43,7 +43,7 @@ function containerPart(
     repository: string;
     stopSignal: StopSignal;
     build: () => Omit<ContainerSpec, "image" | "instance" | "name" | "logFile" | "pidFile" | "stopSignal" | "engineKind">;
-  } & Pick<Part, "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs">,
+  } & Pick<Part, "runs" | "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs">,
 ): Part {
   const { config, layout } = context;
   const name = containerName(layout, spec.name);
@@ -117,6 +117,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
   const { keycloak: port, keycloakManagement: managementPort } = config.ports;
   return containerPart(context, container, {
     name: "keycloak",
+    runs: ["app/policies/realm.json"],
     repository: "resontech/keycloak",
     after: ["postgres"],
     port,

@@ -10,15 +10,20 @@ import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 import { uidOf } from "../layout.ts";
 
-/** Each producer's socket of auditd: who may open one is decided by its folder's group. `appliance` is this command, root. */
+/** Each producer's socket of auditd: who may open one is decided by its folder's group. `supervisor` and `appliance`, this command, are root. */
 export const AUDIT_PRODUCERS = {
   "coordinator-gate": { family: "coordinator", user: "coordinator" },
   "coordinator-record": { family: "coordinator", user: "coordinator" },
   "s3-front": { family: "s3-front", user: "s3Front" },
   "audit-out": { family: "audit-out", user: "auditOut" },
   vault: { family: "vault", user: "vault" },
+  supervisor: { family: "supervisor", user: "root" },
   appliance: { family: "appliance", user: "root", occasional: true },
 } as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
+const SQLITE = "app/node_modules/better-sqlite3/";
+const PKCS11 = "app/node_modules/pkcs11js/";
+const SCRUB_THREAD = "app/audit-scrub.mjs";
+const TOKEN_PROGRAM = "app/audit-token.mjs";
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {
@@ -29,6 +34,7 @@ export function auditdPart(context: PartContext): Part {
     user: "auditd",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "auditd.mjs"), "--config", layout.processConfig("auditd")],
+    loads: [PKCS11],
     env: () => readAuditKeys(layout)?.environment ?? {},
     port: null,
     version: release.version,
@@ -57,6 +63,7 @@ export function auditOutPart(context: PartContext): Part {
     user: "auditOut",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "audit-out.mjs"), "--config", layout.processConfig("audit-out")],
+    loads: [SQLITE, SCRUB_THREAD],
     port: null,
     version: release.version,
     prepare: async () =>
@@ -75,6 +82,7 @@ export function vaultPart(context: PartContext): Part {
     user: "vault",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "vault.mjs"), "--config", layout.processConfig("vault")],
+    loads: [SQLITE, SCRUB_THREAD, PKCS11, TOKEN_PROGRAM],
     port: null,
     version: release.version,
     prepare: async () => {
@@ -123,6 +131,7 @@ export function coordinatorPart(context: PartContext): Part {
     user: "coordinator",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "coordinator.mjs"), "--config", layout.processConfig("coordinator")],
+    loads: [SQLITE],
     port: config.ports.api,
     version: release.version,
     prepare: async () => {
@@ -153,6 +162,8 @@ export function agentPart(context: PartContext): Part {
     user: "root",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "agent.mjs"), "--config", layout.processConfig("agent")],
+    // What it puts into each job's container.
+    loads: ["app/runners/", "engines/rt-init"],
     port: null,
     version: release.version,
     prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),

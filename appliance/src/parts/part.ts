@@ -7,6 +7,8 @@ export type Part = {
   endLeftover: () => Promise<void>;
   /** Runs before each start, as root: makes sockets' folders, writes what the part reads. */
   prepare?: () => Promise<void>;
+  /** Paths of the release that it runs, to be hashed before it starts. @default none: a program of the host */
+  runs?: readonly string[];
   /** Starts it; everything is read afresh, so that a restart sees a renewed certificate or a switched release. */
   start: () => Promise<Running>;
   /** True once the part answers; asked every half second until it does, every ten seconds later. */
@@ -26,6 +28,8 @@ export type Part = {
 export type Running = {
   /** Of the process, or of the container's first process; null when it is not known. */
   pid: number | null;
+  /** SHA-256 in hex of the image's manifest, as the container engine names what it runs; absent for a process. */
+  image?: string | null;
   /** Resolves, never rejects, with how it ended: an exit code or a signal's name. */
   exited: Promise<string>;
   /** Asks it to end; a process that has just ended by itself is fine. */

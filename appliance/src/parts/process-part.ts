@@ -1,5 +1,6 @@
 import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { uidOf } from "../layout.ts";
+import { filesRun } from "../measure/files-run.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
 import { endLeftover } from "./process-identity.ts";
@@ -14,6 +15,8 @@ export type ProcessPart = {
   user: PartUser;
   program: string;
   args: readonly string[];
+  /** What else of the release it loads or hands on; a path that ends in `/` is all below it. @default nothing */
+  loads?: readonly string[];
   env?: () => Record<string, string>;
   port: number | null;
   version: string;
@@ -31,7 +34,7 @@ export type ProcessPart = {
 const VITAL_OOM_SCORE = -500;
 
 /** A part that is a process of the release. */
-export function processPart({ config, layout }: PartContext, spec: ProcessPart): Part {
+export function processPart({ config, layout, release }: PartContext, spec: ProcessPart): Part {
   const stopGraceMs = spec.stopGraceMs ?? 15_000;
   const pidFile = layout.run(`${spec.name}.pid`);
   const uid = spec.user === "root" ? 0 : uidOf(config, spec.user);
@@ -40,6 +43,7 @@ export function processPart({ config, layout }: PartContext, spec: ProcessPart):
     after: spec.after,
     endLeftover: () => endLeftover(pidFile, { graceMs: stopGraceMs, stopSignal: "SIGTERM", wholeGroup: true }),
     ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
+    runs: filesRun({ folder: layout.current, tree: release.tree }, { loads: [], ...spec }),
     start: () =>
       startProcess({
         program: spec.program,

@@ -7,11 +7,13 @@ import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
+import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
 import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { Layout, uidOf } from "../layout.ts";
+import { FileDigests } from "../measure/file-digests.ts";
 import type { PartContext } from "../parts/context.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
@@ -30,6 +32,9 @@ export function openContext(root: string): PartContext {
   const layout = new Layout(root, config.instance);
   return { config, layout, release: readRelease(layout.current) };
 }
+
+/** What the supervisor itself is. */
+const OWN_FILES = ["app/appliance.mjs", "bin/node"];
 
 /** Every part of this appliance, in no order of its own: health decides. */
 export function partsOf(context: PartContext): Part[] {
@@ -110,7 +115,13 @@ export async function supervise(root: string): Promise<void> {
   });
   try {
     await prepare(context);
-    const supervisor = new Supervisor(partsOf(context), layout.log(""), log);
+    await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
+    const digests = new FileDigests(layout.current);
+    record.measured("supervisor", { files: await digests.of(OWN_FILES), image: null });
+    const supervisor = new Supervisor(partsOf(context), layout.log(""), log, {
+      digests: (paths) => digests.of(paths),
+      started: (part, runs) => record.measured(part, runs),
+    });
     running.supervisor = supervisor;
     stopAsked.signal.addEventListener("abort", () => supervisor.stop());
     // It may have been asked for while certificates were made.

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Part, Running } from "../parts/part.ts";
 import { type Action, isAlive, type PartState, plan, PROVEN_AFTER_MS } from "./decisions/plan.ts";
+import type { FileDigest } from "../measure/file-digests.ts";
 import { rotateLogs } from "./rotate-logs.ts";
 
 const TICK_MS = 100;
@@ -30,6 +31,13 @@ export type PartStatus = {
   isHeld: boolean;
 };
 
+/** Puts on record what each part runs. */
+export type Measuring = {
+  /** @throws what the file system says */
+  digests: (paths: readonly string[]) => Promise<FileDigest[]>;
+  started: (part: string, runs: { files: readonly FileDigest[]; image: string | null }) => void;
+};
+
 type Entry = {
   part: Part;
   isHeld: boolean;
@@ -46,10 +54,11 @@ export class Supervisor {
   readonly #entries: Entry[];
   readonly #log: Logger;
   readonly #logFolder: string;
+  readonly #measuring: Measuring | null;
   #wanted: "run" | "stop" = "run";
   #rotatedAtMs = 0;
 
-  constructor(parts: readonly Part[], logFolder: string, log: Logger) {
+  constructor(parts: readonly Part[], logFolder: string, log: Logger, measuring: Measuring | null = null) {
     this.#entries = parts.map((part) => ({
       part,
       isHeld: false,
@@ -63,6 +72,7 @@ export class Supervisor {
     }));
     this.#log = log;
     this.#logFolder = logFolder;
+    this.#measuring = measuring;
   }
 
   /** Runs until {@link stop} was asked and every part has ended. */
@@ -147,16 +157,29 @@ export class Supervisor {
     try {
       await part.endLeftover();
       await part.prepare?.();
+      const files = await this.#measure(part);
       const running = await part.start();
       entry.running = running;
       entry.probedAtMs = 0;
       // Its time to become healthy counts from here: an image may have been pulled first.
       if (entry.state.phase === "starting") entry.state = { ...entry.state, sinceMs: performance.now() };
       this.#log.info({ part: part.name, pid: running.pid }, "started");
+      const { image = null } = running;
+      if (files.length > 0 || image !== null) this.#measuring?.started(part.name, { files, image });
       void running.exited.then((how) => this.#onExit(entry, running, how));
     } catch (error) {
       this.#log.error({ err: error, part: part.name }, "could not start");
       this.#onExit(entry, entry.running, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** What can't be read is told, and its part is started all the same: one that lacks its program says so itself. */
+  async #measure({ name, runs = [] }: Part): Promise<readonly FileDigest[]> {
+    try {
+      return (await this.#measuring?.digests(runs)) ?? [];
+    } catch (error) {
+      this.#log.error({ err: error, part: name }, "could not hash what it runs");
+      return [];
     }
   }
 

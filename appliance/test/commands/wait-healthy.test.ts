@@ -1,5 +1,6 @@
 /** The wait for health, against a real control socket whose supervisor says what the test wants. */
 import { mkdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
@@ -41,6 +42,26 @@ t.test("what crashed long ago, however often, may become healthy", async (t) => 
   ]);
   await t.resolves(waitHealthy(context, 10_000, () => undefined));
 });
+
+t.test(
+  "who waits asks the supervisor alone: the coordinator's answer would cost a record at the S3 door each time",
+  async (t) => {
+    const context = await supervised(t, "alone", "podman", [
+      { phase: "starting", restarts: 0 },
+      { phase: "healthy", restarts: 0 },
+    ]);
+    let asked = 0;
+    mkdirSync(context.layout.run("coordinator"));
+    const coordinator = createServer((socket) => {
+      asked += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => coordinator.listen(context.layout.run("coordinator", "control"), resolve));
+    t.teardown(() => coordinator.close());
+    await waitHealthy(context, 10_000, () => undefined);
+    t.equal(asked, 0);
+  },
+);
 
 t.test("what keeps ending while one waits is given up, with where to look", async (t) => {
   const states = Array.from({ length: 7 }, (_, restarts) => ({ phase: "exited", restarts }) as const);

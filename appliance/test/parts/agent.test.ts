@@ -25,7 +25,7 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
     for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
   });
   const config = { containerEngine: { kind: "docker" } } as ApplianceConfig;
-  const part = agentPart({ layout, config, release: { version: "1" } as PartContext["release"] });
+  const part = agentPart({ layout, config, release: { version: "1", tree: [] as object[] } as PartContext["release"] });
   await part.prepare?.();
   mkdirSync(layout.data("agent"), { recursive: true });
   writeFileSync(join(root, "token"), "one-use");

@@ -17,7 +17,10 @@ function podman(t: Test, name: string) {
   mkdirSync(layout.log(""), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { name: "localhost", ports: { registry: 5000 }, instance: layout.instance } as ApplianceConfig;
-  return { layout, part: podmanPart({ config, layout, release: {} as ReleaseManifest }, () => Buffer.from(""), "0") };
+  return {
+    layout,
+    part: podmanPart({ config, layout, release: { tree: [] as object[] } as ReleaseManifest }, () => Buffer.from(""), "0"),
+  };
 }
 
 t.test("the container engine runs in a folder of its own, so that nothing it leaves lies on the host", async (t) => {

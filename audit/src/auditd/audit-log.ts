@@ -37,6 +37,7 @@ const RESERVED_TYPES: ReadonlySet<EventType> = new Set<EventType>([
   "audit.disk",
   "audit.heartbeat",
   "audit.stop",
+  "audit.clock.vouched",
   "audit.shard.open",
   "audit.shard.next",
   "audit.shard.close",
@@ -172,12 +173,12 @@ export class AuditLog {
     entry.whenDurable.push(() => answer.durable(pseq, entry.ref));
   }
 
-  /** Writes an event of auditd's own; resolves once durable. After {@link end} it is not heard, like any other. */
+  /** Writes an event of auditd's own, its actor auditd unless said; resolves once durable. After {@link end} it is not heard, like any other. */
   record<T extends EventType>(draft: OwnDraft<T>): Promise<LeafRef> {
     if (this.#isEnded) return new Promise(() => {});
     this.#pseq += 1;
     const composed = composeEvent(
-      { op: crypto.randomUUID(), phase: "fact", ...draft, actor: { sub: AUDITD, kind: "system" } },
+      { op: crypto.randomUUID(), phase: "fact", actor: { sub: AUDITD, kind: "system" }, ...draft },
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
     const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };

@@ -14,7 +14,8 @@ import type { NodeEvents } from "@resontech/contracts/node-audit";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { type Acknowledged, AUDITD } from "../decisions/ledger.ts";
-import type { Beginning } from "../decisions/restate.ts";
+import { clockVouched, requestRefused } from "../decisions/operator-requests.ts";
+import type { Beginning, OwnDraft } from "../decisions/restate.ts";
 import type { Seen } from "../decisions/restore-plan.ts";
 import { dueStep, slugAfter } from "../decisions/shard-plan.ts";
 import { removeLeftovers, type WithRoom } from "../log/durable-file.ts";
@@ -65,6 +66,8 @@ export class Auditd implements AsyncDisposable {
   #covering!: Covering;
   #succession!: Succession;
   #rolledBack: Seen | null = null;
+  /** Said while it was: the shard that is opened then takes it. */
+  #saidMeanwhile: OwnDraft[] = [];
   #learning: PromiseWithResolvers<void> | null = null;
   #heard: Promise<void> = Promise.resolve();
   #ports: ProducerPort[] = [];
@@ -205,7 +208,10 @@ export class Auditd implements AsyncDisposable {
     this.#ports = this.#config.producers.map((producer) => new ProducerPort(producer, host, this.#log, onClaims));
     for (const port of this.#ports) await port.listen();
     if (this.#config.controlSocket !== null)
-      this.#control = await ControlPort.listen(this.#config.controlSocket, (request) => this.#answerOperator(request));
+      this.#control = await ControlPort.listen(this.#config.controlSocket, {
+        answer: (request) => this.#answerOperator(request),
+        recordRefusal: (action, code) => this.#recordRefusal(action, code),
+      });
   }
 
   /**
@@ -384,7 +390,7 @@ export class Auditd implements AsyncDisposable {
       case "status":
         return this.status();
       case "clock-is-right":
-        this.#clock.vouch();
+        await this.#beforeNextCheck(() => this.#vouchForClock());
         await this.#checkShard();
         return this.status();
       case "set-policy":
@@ -402,8 +408,24 @@ export class Auditd implements AsyncDisposable {
     }
   }
 
+  /** Where two people are still to open a shard, the answer is all that tells of it. */
+  async #recordRefusal(action: string, code: string): Promise<void> {
+    await this.#turning;
+    await this.#shard?.auditLog.record(requestRefused(action, code));
+  }
+
+  /** A log that was put back may need it before it can be opened: then the word counts at once, and nothing goes by it but the opening. */
+  async #vouchForClock(): Promise<void> {
+    await this.#turning;
+    const said = clockVouched();
+    if (this.#shard !== null) return await this.#clock.vouch(this.#shard.auditLog.record(said));
+    if (this.#rolledBack === null) throw logClosed();
+    this.#saidMeanwhile.push(said);
+    await this.#clock.vouch(Promise.resolve());
+  }
+
   async #setPolicy(bytes: Buffer, approvers: [string, string]): Promise<void> {
-    if (this.#shard === null) throw new ControlRefused("log_closed", "the log takes nothing now");
+    if (this.#shard === null) throw logClosed();
     await setPolicy(this.#shard, await this.#around(this.#shard.files), bytes, approvers);
   }
 
@@ -415,7 +437,9 @@ export class Auditd implements AsyncDisposable {
     const { slug, seen, lost } = await this.#found.planRestore(this.#clock.isVouchedFor);
     const root = seen.size === before.size ? before.root : seen.root;
     const admitted = { size: seen.size, root };
-    this.#shard = await this.#succession.follow({ reason: "restore", before, seen: admitted, lost, approvers }, slug);
+    const beginning = { reason: "restore", before, seen: admitted, lost, approvers } as const;
+    this.#shard = await this.#succession.follow(beginning, slug, this.#saidMeanwhile);
+    this.#saidMeanwhile = [];
     await this.#found.settleRestore();
     this.#rolledBack = null;
     this.#serve();
@@ -461,6 +485,10 @@ export class Auditd implements AsyncDisposable {
   #announce(): void {
     for (const port of this.#ports) port.announce(this.status().draining);
   }
+}
+
+function logClosed(): ControlRefused {
+  return new ControlRefused("log_closed", "the log takes nothing now");
 }
 
 /** @throws ControlRefused unless they are two */

@@ -13,9 +13,14 @@ export class HostClock {
     this.#syncedFile = syncedFile;
   }
 
-  /** An officer says that it is right, until it is set or {@link endVouching}. */
-  vouch(): void {
-    this.#isVouched = true;
+  /**
+   * An officer says that it is right, until it is set or {@link endVouching}.
+   * @param recorded only then does it count, unless the clock was set meanwhile: it was not that one that was meant
+   */
+  async vouch(recorded: Promise<unknown>): Promise<void> {
+    const setAtMs = this.#setAtMs;
+    await recorded;
+    if (this.#setAtMs === setAtMs) this.#isVouched = true;
   }
 
   endVouching(): void {

@@ -2,7 +2,7 @@
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Logger } from "pino";
 import type { Follows } from "../decisions/ledger.ts";
-import type { Beginning } from "../decisions/restate.ts";
+import type { Beginning, OwnDraft } from "../decisions/restate.ts";
 import { slugOf } from "../decisions/shard-plan.ts";
 import { syncFolder } from "../log/durable-file.ts";
 import { LogDamagedError } from "../log/log-reader.ts";
@@ -51,8 +51,11 @@ export class Succession {
     return past;
   }
 
-  /** Begins the shard that follows, or finds that it is begun; from then on it is the one that is written. */
-  async follow(beginning: Beginning & { before: PastShard }, slug: string): Promise<OpenShard> {
+  /**
+   * Begins the shard that follows, or finds that it is begun; from then on it is the one that is written.
+   * @param said what it is begun by, and no shard has taken yet: durable before it is the one
+   */
+  async follow(beginning: Beginning & { before: PastShard }, slug: string, said: readonly OwnDraft[] = []): Promise<OpenShard> {
     const { config, keys, log, around } = this.#parts;
     const files = shardFiles(config, slug);
     const signers = await makeShardKeys(config, keys, files);
@@ -62,6 +65,7 @@ export class Succession {
     const recovered = await readShard(files, signers, surroundings);
     const { before: past } = beginning;
     const shard = await OpenShard.open(files, recovered, { past, beginning: wasBegun ? null : beginning }, surroundings);
+    await Promise.all(said.map((draft) => shard.auditLog.record(draft)));
     await setCurrentSlug(config.auditDir, files.slug);
     for (const older of await this.#keysBefore(shard.auditLog.ledger.follows)) await keys.destroy(older);
     log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");

@@ -6,7 +6,7 @@ import type { LostShard } from "./restore-plan.ts";
 
 /** An event of auditd's own, before it is given its place. */
 export type OwnDraft<T extends EventType = EventType> = Pick<EventDraft<T>, "type" | "object" | "detail"> &
-  Partial<Pick<EventDraft<T>, "op" | "phase" | "outcome">>;
+  Partial<Pick<EventDraft<T>, "op" | "phase" | "outcome" | "actor" | "action">>;
 
 export type Before = {
   origin: string;

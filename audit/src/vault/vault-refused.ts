@@ -8,11 +8,3 @@ export class VaultRefused extends Error {
     this.code = code;
   }
 }
-
-/** The database was put back, or is new beside older keys: a hold may be missing. */
-export function holdsInDoubt(): VaultRefused {
-  return new VaultRefused(
-    "holds_in_doubt",
-    "the vault's database was put back and may lack legal holds: set those that the log has, then let two people confirm them",
-  );
-}

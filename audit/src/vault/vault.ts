@@ -7,11 +7,12 @@ import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resont
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
-import { AuditUnavailable } from "../producer/producer.ts";
+import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";
 import { closeInterrupted } from "./privacy/close-interrupted.ts";
+import { closeUnknown } from "./privacy/close-unknown.ts";
 import { Destruction } from "./privacy/destruction.ts";
 import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
@@ -20,6 +21,7 @@ import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
 import { AuditRecord } from "./record/audit-record.ts";
+import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
 import { Turns } from "./turns.ts";
@@ -40,6 +42,7 @@ export class Vault implements AsyncDisposable {
   #lookedOn = "";
   #awaitsClock = false;
   #backUpAfterMs = 0;
+  #askedForOpen: AuditConnection | null = null;
 
   private constructor(parts: VaultParts, opened: OpenedVault, stop: AbortController) {
     this.#parts = parts;
@@ -84,6 +87,7 @@ export class Vault implements AsyncDisposable {
         path: config.controlSocket,
         isRequest: (value) => controlRequest.Check(value),
         answer: (request, give) => this.#answer(request, give),
+        refuse: (line, objection) => lineRefusedInTurn(this.#parts, line, objection),
         onFault,
       }),
       await LinePort.listen<VaultTokensRequest>({
@@ -143,7 +147,13 @@ export class Vault implements AsyncDisposable {
     while (!signal.aborted) {
       const faults: Error[] = [];
       // Each by itself: epoch keys end on their day whether or not auditd is there.
-      for (const duty of [() => this.#keepEpochs(), () => this.#drain(), () => this.#goOn(), () => this.#retain()])
+      for (const duty of [
+        () => this.#keepEpochs(),
+        () => this.#closeUnknown(),
+        () => this.#drain(),
+        () => this.#goOn(),
+        () => this.#retain(),
+      ])
         await duty().catch((error: unknown) =>
           faults.push(error instanceof Error ? error : new Error("no error", { cause: error })),
         );
@@ -164,6 +174,14 @@ export class Vault implements AsyncDisposable {
       await epochs.backUp(nowMs);
       this.#backUpAfterMs = nowMs + config.backupMs;
     });
+  }
+
+  /** Once in each life that begins in the log: an operation that no row tells of is of one before. */
+  async #closeUnknown(): Promise<void> {
+    const { connection } = this.#parts.record;
+    if (connection === this.#askedForOpen) return;
+    await closeUnknown(this.#parts);
+    this.#askedForOpen = connection;
   }
 
   async #drain(): Promise<void> {

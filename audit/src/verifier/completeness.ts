@@ -5,11 +5,13 @@ import { Horizon } from "./horizon.ts";
 import { instantMs } from "./instant.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "./leaf.ts";
+import { binariesText, MEASURED, Measured } from "./measured.ts";
 import { MembersWords } from "./members-words.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
 import { Operations } from "./operations.ts";
 import { Placements } from "./placements.ts";
 import type { Platform } from "./platform.ts";
+import type { Releases } from "./releases.ts";
 import { Sequences } from "./sequences.ts";
 import { MAX_LOST } from "./shards-before.ts";
 import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
@@ -28,6 +30,7 @@ export type Findings = {
 
 export class Completeness {
   readonly timeline = new Timeline();
+  readonly measured: Measured;
   readonly #sequences: Sequences;
   readonly #operations = new Operations();
   readonly #urls: IssuedUrls;
@@ -44,7 +47,9 @@ export class Completeness {
   #lastMs = 0;
   #count = 0;
 
-  constructor({ sha256 }: Pick<Platform, "sha256">) {
+  /** @param releases that measured starts are compared with; null: none was given */
+  constructor({ sha256 }: Pick<Platform, "sha256">, releases: Releases | null) {
+    this.measured = new Measured(releases);
     this.#sequences = new Sequences(sha256);
     this.#urls = new IssuedUrls({ sha256 });
     this.#placements = new Placements(this.#horizon, this.#clock, { sha256 });
@@ -66,6 +71,8 @@ export class Completeness {
     const urlFault = this.#urls.fault(leaf, index);
     if (urlFault !== null) this.#fault(index, urlFault);
     this.#crossCheck(leaf, index);
+    const measuredFault = type === MEASURED ? this.measured.fault(leaf) : null;
+    if (measuredFault !== null) this.#fault(index, measuredFault);
     if (type === "audit.lost" && !this.#isRecovered(leaf.object.id, integerIn(detail, "index")))
       this.#fault(
         index,
@@ -140,7 +147,10 @@ export class Completeness {
     const words = `; ${paired} starts and ends of members, each told by its node's agent${waiting === 0 ? "" : `, ${waiting} not yet`}`;
     const isOver = [this.#urls, this.#uploads, this.#placements, this.#words].some((one) => one.isOver);
     const overText = isOver ? "; more was under way at once than is compared: not every CROSS-CHECK was made" : "";
-    return uses + uploads + (paired + waiting === 0 ? "" : words) + overText;
+    const { binaries } = this.measured;
+    const told = binariesText(binaries);
+    const starts = told === null ? "" : `; ${told}${binaries.compared === 0 ? "" : ": each ran what that holds"}`;
+    return uses + uploads + (paired + waiting === 0 ? "" : words) + starts + overText;
   }
 
   #recoveredText(): string {

@@ -22,6 +22,13 @@ export class DigestTable {
     return !this.#isFree(this.#slotOf(high, low));
   }
 
+  /** Zero for one that is not there, or was added without a number. */
+  numberOf(digest: Uint8Array): number {
+    const [high, low] = wordsOf(digest);
+    const slot = this.#slotOf(high, low);
+    return this.#width > DIGEST_WORDS && !this.#isFree(slot) ? this.#words[slot + DIGEST_WORDS]! : 0;
+  }
+
   /** @param digest of eight bytes or more */
   add(digest: Uint8Array, number: number = 0): void {
     const [high, low] = wordsOf(digest);

@@ -2,6 +2,7 @@
  * APPEND-ONLY: every checkpoint that is known, by the auditor or from the export itself, is the head of a beginning of this very tree; and what is known of
  * earlier shards is no more than this one says of them.
  */
+import { memberOf, readBoundedJson } from "./bounded-json.ts";
 import { base64, equal, fromBase64, fromLatin1, latin1, textOf, utf8 } from "./bytes.ts";
 import { type Checkpoint, parseCheckpoint, parseHead, Refused } from "./note.ts";
 import { compareBefore, type ShardsBefore } from "./shards-before.ts";
@@ -14,7 +15,6 @@ export type KnownHead = { origin: string; size: number; root: string };
 const MAX_KNOWN_BYTES = 67_108_864;
 /** With all that a report may list: see MAX_STRETCHES of timeline.ts, MAX_LAPSES of witnessed.ts. */
 const MAX_REPORT_BYTES = 3_145_728;
-const MAX_REPORT_DEPTH = 16;
 /** Origin, size or root; signatures are passed over unread. */
 const MAX_LINE_BYTES = 512;
 /** Hourly ones of more than five years. */
@@ -46,11 +46,6 @@ export function parseKnown(bytes: Uint8Array): KnownHead[] {
 }
 
 const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const HASH = 0x23;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -72,35 +67,12 @@ function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
 }
 
 function headOfReport(bytes: Uint8Array): KnownHead {
-  const text = bytes.length > MAX_REPORT_BYTES || isDeep(bytes) ? null : textOf(bytes);
-  if (text === null) throw new Refused("the known report is no text, too long, or deeper than one is");
-  let report: unknown;
-  try {
-    report = JSON.parse(text);
-  } catch {
-    throw new Refused("the known report is no JSON");
-  }
-  const head = typeof report === "object" && report !== null && "checkpoint" in report ? report.checkpoint : null;
-  const { origin, size, root } = (head ?? {}) as Record<string, unknown>;
+  const head = memberOf(readBoundedJson(bytes, MAX_REPORT_BYTES, "the known report"), "checkpoint");
+  const [origin, size, root] = [memberOf(head, "origin"), memberOf(head, "size"), memberOf(head, "root")];
   const hash = typeof root === "string" ? fromBase64(root) : null;
   if (typeof origin !== "string" || !Number.isSafeInteger(size) || Number(size) < 0 || hash?.length !== 32)
     throw new Refused("the known report has no checkpoint");
   return { origin, size: Number(size), root: latin1(hash) };
-}
-
-/** Told before it is parsed: each level costs the parser memory, a character each. */
-function isDeep(bytes: Uint8Array): boolean {
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) isInString = !isInString;
-    else if (isInString) at += byte === BACKSLASH ? 1 : 0;
-    else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) depth += 1;
-    else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) depth -= 1;
-    if (depth > MAX_REPORT_DEPTH) return true;
-  }
-  return false;
 }
 
 /** The checkpoint of a kept member: its name must say its size. @throws {@link Refused} */

@@ -17,7 +17,7 @@ export type Leaf = {
   on_behalf_of?: string;
   src?: { addr?: string; agent?: string };
   object: { kind: string; id: string };
-  digests?: { input?: string; output?: string };
+  digests?: { input?: string; output?: string; image?: string };
   pii?: { field: string; commitment: string }[];
   detail?: Detail;
   schema_sha256: string;

@@ -8,10 +8,11 @@ import { type KnownHead, parseKnown } from "./known.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
 import { piecesOf } from "./pieces-of.ts";
 import { nodePlatform } from "./platform-node.ts";
+import { MAX_RELEASE_BYTES, Releases } from "./releases.ts";
 import { parseNonce, parseSample, type Sample } from "./sample.ts";
 import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "./timeline.ts";
 import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
-import { type Report, verify } from "./verify.ts";
+import { lacksCounterpart, type Report, verify } from "./verify.ts";
 
 const MAX_FILE_BYTES = 67_108_864;
 
@@ -25,6 +26,7 @@ async function main(args: string[]): Promise<number> {
       policy: { type: "string" },
       known: { type: "string", multiple: true },
       erasure: { type: "string", multiple: true },
+      release: { type: "string", multiple: true },
       nonce: { type: "string" },
       downtime: { type: "string" },
       sample: { type: "string" },
@@ -46,8 +48,7 @@ async function main(args: string[]): Promise<number> {
     .map(verdictName);
   const policy = values.policy === undefined ? null : await readSmall(values.policy);
   const print = (report: Report | ProofReport, text: string): number => {
-    const lacksNonce = "freshness" in report && report.freshness === null;
-    const code = exitCode(report.verdicts, report.refused !== null, required, lacksNonce);
+    const code = exitCode(report.verdicts, report.refused !== null, required, lacksCounterpart(report));
     process.stdout.write(values.json === true ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
     return code;
   };
@@ -63,12 +64,15 @@ async function main(args: string[]): Promise<number> {
     if (erasure === null) throw new UsageError(`${path} is no proof of an erasure`);
     erasures.push(erasure);
   }
+  const releases = new Releases(nodePlatform);
+  for (const path of values.release ?? []) releases.add(await readSmall(path, MAX_RELEASE_BYTES));
   const report = await verify({
     bundle: file === "-" ? process.stdin : piecesOf(file),
     policy,
     platform: nodePlatform,
     known,
     erasures,
+    releases,
     downtime: values.downtime === undefined ? null : await readDowntime(values.downtime),
     ...(values.nonce === undefined ? {} : { nonce: readNonce(values.nonce) }),
     ...(values.sample === undefined

@@ -1,4 +1,5 @@
 import type { ProofReport } from "./event-proof.ts";
+import { binariesText } from "./measured.ts";
 import type { Stretch } from "./timeline.ts";
 import { type Verdicts, VERDICTS } from "./verdicts.ts";
 import type { Report } from "./verify.ts";
@@ -24,6 +25,9 @@ without a network and without a secret.
                     ones, or an earlier --json report of this program. May be given several times
   --erasure FILE    proof of an erasure's entry in another shard that ended values of this one:
                     \`appliance audit prove\` there. May be given several times
+  --release FILE    the vendor's release.json, had as this program is had: what the appliance measured
+                    before it started a part is compared with it. May be given several times, one
+                    for each release that ran while the log was written
   --nonce HEX       the 32 bytes that you gave for this export: says that it is no older than that
   --downtime FILE   lines \`FROM TO\` (2026-01-31T18:00Z): times in which the appliance was off by
                     plan. With it a stretch that no line holds FAILs; without, stretches are listed
@@ -40,17 +44,19 @@ Verdicts
   APPEND-ONLY   every checkpoint that you kept is a beginning of this log
   WITNESSED     other hosts countersigned: up to which entry and time, longest stretch without
   COMPLETENESS  no producer's numbers have a GAP, every operation has its outcome, heartbeats agree;
-                DARK and STOPPED stretches, SILENT producers, RECOVERED shards
+                DARK and STOPPED stretches, SILENT producers, RECOVERED shards; CROSS-CHECK of what
+                several tell of one thing, and of what was started with the release
   DISCLOSURES   opened values open the commitments in the entries; erased ones were erased on record
 
 Exit code: 0 all is well · 1…63 the sum of the FAILed verdicts (SIGNATURE 1, INTEGRITY 2,
 APPEND-ONLY 4, WITNESSED 8, COMPLETENESS 16, DISCLOSURES 32) · 64 the input was refused, or the
-command line is wrong · 65 nothing failed, but no policy was given or something under --require
-was not checked.
+command line is wrong · 65 nothing failed, but no policy was given, something under --require
+was not checked, or nothing in the log can be compared with the nonce or the release.
 
 Examples
   node sov-verify.mjs export.tar --policy audit.policy --known last-year.checkpoint
   node sov-verify.mjs export.tar --policy audit.policy --require SIGNATURE,INTEGRITY,WITNESSED --json
+  node sov-verify.mjs export.tar --policy audit.policy --release release.json
   node sov-verify.mjs export.tar --policy audit.policy --nonce 00…ff --sample 25 --filter type=iam.user.create
 
 ${NOT_PROVEN}`;
@@ -59,11 +65,13 @@ const STRETCHES_SHOWN = 20;
 
 /** For people. Every character that could move the cursor, change direction or hide is shown as its code. */
 export function renderText(report: Report): string {
-  const { verdicts, refused, policySha256, checkpoint, entriesRead, from, to, types, findings, freshness, sample } = report;
+  const { verdicts, refused, policySha256, checkpoint, entriesRead, from, to, types, findings, binaries, freshness, sample } =
+    report;
   const lines = [
     `export       ${report.bundleBytes} bytes`,
     `policy       ${policySha256 === null ? "none given" : `SHA-256 ${policySha256}`}`,
   ];
+  for (const sha256 of binaries.releases) lines.push(`release      SHA-256 ${sha256}`);
   if (checkpoint !== null) {
     lines.push(`log          ${checkpoint.origin}`, `checkpoint   ${checkpoint.size} entries, root ${checkpoint.root}`);
     lines.push(`entries      ${entriesRead} read${from === null ? "" : `, ${from} to ${to}`}`);
@@ -79,6 +87,8 @@ export function renderText(report: Report): string {
       lines.push(`             and ${findings.stretches.length - STRETCHES_SHOWN} stretches more`);
     if (findings.abruptStarts > 0) lines.push(`restarts     ${findings.abruptStarts} without a stop in good order`);
   }
+  const starts = binariesText(binaries);
+  if (starts !== null) lines.push(`binaries     ${starts}`);
   if (freshness !== undefined)
     lines.push(
       freshness === null

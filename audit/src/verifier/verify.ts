@@ -7,15 +7,18 @@ import { base64, hex } from "./bytes.ts";
 import { Completeness, type Findings } from "./completeness.ts";
 import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures.ts";
 import type { ErasureElsewhere } from "./erasures.ts";
+import type { ProofReport } from "./event-proof.ts";
 import { judgeSignature } from "./judge-signature.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
 import { Integrity } from "./integrity.ts";
 import type { Leaf } from "./leaf.ts";
+import { type Binaries, lacksStarts } from "./measured.ts";
 import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
 import type { Platform } from "./platform.ts";
 import { parsePolicy, type Policy } from "./policy.ts";
 import { Population } from "./population.ts";
 import { readLeaf } from "./read-leaf.ts";
+import type { Releases } from "./releases.ts";
 import { draw, isKept, type Sample } from "./sample.ts";
 import { type ShardsBefore, shardsBefore } from "./shards-before.ts";
 import type { Downtime } from "./timeline.ts";
@@ -46,6 +49,8 @@ export type Report = {
   /** Entries by type, in order of the type's name; of at most a thousand types. */
   types: Record<string, number>;
   findings: Findings | null;
+  /** What the appliance started, beside the vendor's releases. */
+  binaries: Binaries;
   /** Stretches without the policy's quorum of witnesses that are too long; null where none was asked for. */
   lapses: readonly Lapse[] | null;
   /** Entry of the export that carries the auditor's nonce: the log is no older than that. Undefined: no nonce was given. */
@@ -60,6 +65,8 @@ export type VerifyOptions = {
   known?: readonly KnownHead[];
   /** Entries of other shards that erased values of this one, each from a proof of its own. */
   erasures?: readonly ErasureElsewhere[];
+  /** Of the vendor: measured starts are compared with them. */
+  releases?: Releases;
   downtime?: readonly Downtime[] | null;
   /** 32 bytes that the auditor gave for this export. */
   nonce?: Uint8Array;
@@ -72,6 +79,11 @@ export async function verify(options: VerifyOptions): Promise<Report> {
   const run = new Verification(options);
   await run.read();
   return run.report;
+}
+
+/** The auditor gave something that nothing in the log can be compared with: a nonce that no export carries, a release while no start was measured. */
+export function lacksCounterpart(report: Report | ProofReport): boolean {
+  return "binaries" in report && (report.freshness === null || lacksStarts(report.binaries));
 }
 
 class Verification {
@@ -100,7 +112,7 @@ class Verification {
       added: () => this.#grown(),
       end: (count) => this.#endBundle(count),
     });
-    this.#completeness = new Completeness(options.platform);
+    this.#completeness = new Completeness(options.platform, options.releases ?? null);
     this.#nonce = options.nonce === undefined ? null : hex(options.nonce);
     this.report = {
       verdicts: nothingChecked("the input was refused before"),
@@ -114,6 +126,7 @@ class Verification {
       to: null,
       types: {},
       findings: null,
+      binaries: this.#completeness.measured.binaries,
       lapses: null,
       ...(options.nonce === undefined ? {} : { freshness: null }),
     };
@@ -226,6 +239,7 @@ class Verification {
     const { size } = checkpoint;
     const { verdict, findings } = this.#completeness.atEnd(this.#options.downtime ?? null);
     this.report.findings = findings;
+    this.report.binaries = this.#completeness.measured.binaries;
     verdicts["APPEND-ONLY"] = this.#known.verdict(this.#before);
     if (kept !== null && verdicts.SIGNATURE.verdict === "PASS") verdicts.SIGNATURE = kept;
     verdicts.WITNESSED =

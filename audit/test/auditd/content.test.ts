@@ -92,6 +92,14 @@ t.test("content that breaks a rule is refused, logged in its place, and refused 
     ],
     [
       "reserved_type",
+      (pseq) => {
+        const vouched = { type: "audit.clock.vouched", phase: "fact", op: crypto.randomUUID(), detail: {} } as const;
+        const about = { actor: { sub: "x", kind: "operator" }, object: { kind: "log", id: "auditd" } } as const;
+        return composeEvent({ ...vouched, ...about }, { boot: "b", pseq }).event;
+      },
+    ],
+    [
+      "reserved_type",
       (pseq) =>
         composeEvent(
           {

@@ -142,7 +142,7 @@ t.test("it takes a requester and two other people, and no legal hold", async (t)
       ...["privacy.hold requested", "privacy.hold completed"],
       ...["privacy.erasure requested", "privacy.erasure completed", "privacy.erasure fact"],
     ],
-    "what was refused for its form is none of the log's",
+    "no act is opened by what was refused",
   );
   t.match(leaves[2], { detail: { legal_basis: "gdpr-17-3-e", until: until2030 } });
 });

@@ -1,10 +1,13 @@
 /** What a killed vault had asked the log for, and had not ended, is ended by its next life. */
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { until } from "../audit-out/helper.ts";
-import { type AuditdFixture, readLeaves } from "../helper.ts";
-import { backdate, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import type { AuditProducer } from "../../src/producer/producer.ts";
+import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
+import { backdate, erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 
 const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
 const disclose = (auditd: AuditdFixture) => ({
@@ -91,4 +94,69 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
   const said = await phasesOf(auditd, "privacy.retention");
   t.equal(said.filter((phases) => phases.startsWith("requested, completed")).length, rounds, said.join("; "));
   t.match(await vault.status(), { sealed: 0, erased: 20 * rounds, keys: 0, fault: null });
+});
+
+/** Nothing behind it is taken over, so an erasure that is asked for stays under way. @returns puts it out of the way, of an auditd that is started anew */
+async function damagedSegment(auditd: AuditdFixture, vault: VaultFixture, gate: AuditProducer): Promise<() => Promise<void>> {
+  await vault.stop();
+  await say(gate, "usr-1", "10.0.0.2");
+  const folder = join(auditd.logDir, "disclosures");
+  const [segment = ""] = readdirSync(folder);
+  const file = join(folder, segment);
+  writeFileSync(file, readFileSync(file, "utf8").replace("10.0.0.2", "10.0.0.3"));
+  return async () => {
+    await auditd.stop();
+    renameSync(file, join(auditd.root, "aside"));
+    await auditd.start();
+  };
+}
+
+t.test("an erasure that a database which was put back knows nothing of is ended in the log, once", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const mended = await damagedSegment(auditd, vault, gate);
+  const older = join(auditd.root, "older");
+  cpSync(vault.config.dataDir, older, { recursive: true });
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+  t.match(await vault.status(), { underWay: 1 });
+  await vault.stop("SIGKILL");
+  await auditd.settled();
+  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested"]);
+  rmSync(vault.config.dataDir, { recursive: true });
+  cpSync(older, vault.config.dataDir, { recursive: true });
+  await vault.start();
+  const isEnded = async () => (await phasesOf(auditd, "privacy.erasure"))[0]?.includes(",") === true;
+  await until(isEnded);
+  t.match(await vault.status(), { underWay: 0, holdsInDoubt: true });
+  await vault.stop();
+  await vault.start();
+  await mended();
+  await until(atRest(vault));
+  t.match(await vault.ask({ verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] }), { holds: 0 });
+  t.match(await vault.ask(erase("usr-1")), { confirmed: true }, "it can be asked for again");
+  await auditd.settled();
+  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, failed interrupted", "requested, completed ok, fact"]);
+  t.match(await verified(auditd), {
+    verdicts: { COMPLETENESS: { verdict: "PASS" } },
+    findings: { operations: { open: 0, overdue: 0 } },
+  });
+});
+
+t.test("an operation that the vault has under way stays open while it asks auditd for those that it lacks", async (t) => {
+  const [auditd, vault] = await startedBoth(t);
+  await using gate = await gateOf(auditd);
+  const mended = await damagedSegment(auditd, vault, gate);
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+  await vault.stop("SIGKILL");
+  await vault.start();
+  await until(async () => (await vault.status()).connected);
+  t.match(await vault.status(), { underWay: 1 });
+  await mended();
+  await until(atRest(vault));
+  await auditd.settled();
+  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
 });

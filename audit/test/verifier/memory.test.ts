@@ -1,5 +1,6 @@
 /** What the verifier takes of an auditor's machine: no more than 256 MiB and no longer than its input is read, whatever the input is. */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -8,18 +9,24 @@ import { canonicalJson } from "../../src/event/canonical-json.ts";
 import { temporaryFolder } from "../helper.ts";
 import { builtVerifier } from "./built-verifier.ts";
 import { MadeLog, ORIGIN } from "./made-log.ts";
+import { enveloped, madeRelease } from "./made-release.ts";
 
 const VERIFIER = builtVerifier(t);
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const MIB = 1_048_576;
 const MAX_RSS_MIB = 256;
 const LIMIT_MS = 120_000;
 const HOOK = `import { readFileSync, writeSync } from "node:fs";
 process.on("exit", () => writeSync(2, "VmHWM " + /VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]));`;
 
-type Files = { archive: Buffer; known?: Buffer; downtime?: Buffer };
+type Files = { archive: Buffer; known?: Buffer; downtime?: Buffer; releases?: readonly Buffer[] };
 
 /** @returns the exit code, what was said, and the highest resident set */
-function run(t: Test, log: MadeLog, { archive, known, downtime }: Files): { code: number | null; said: string; peakMib: number } {
+function run(
+  t: Test,
+  log: MadeLog,
+  { archive, known, downtime, releases = [] }: Files,
+): { code: number | null; said: string; peakMib: number } {
   const folder = temporaryFolder(t);
   const file = (name: string, bytes: Buffer): string => {
     writeFileSync(join(folder, name), bytes);
@@ -28,6 +35,7 @@ function run(t: Test, log: MadeLog, { archive, known, downtime }: Files): { code
   const args = [file("export", archive), "--policy", file("policy", log.policy())];
   if (known !== undefined) args.push("--known", file("known", known));
   if (downtime !== undefined) args.push("--downtime", file("downtime", downtime));
+  for (const [at, release] of releases.entries()) args.push("--release", file(`release-${at}`, release));
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
   const { status, stdout, stderr } = spawnSync(process.execPath, [hook, VERIFIER, ...args], {
     encoding: "utf8",
@@ -83,6 +91,29 @@ t.test("a known report of any form is read or refused", async (t) => {
       );
       t.ok(peakMib < MAX_RSS_MIB, `${part} ${bytes}: ${Math.round(peakMib)} MiB`);
     }
+});
+
+t.test("releases of any form are read or refused, and as many as may be given", async (t) => {
+  const log = MadeLog.begun();
+  const statement = (part: string): Buffer => enveloped(around('{"x":[', part, 2_300_000, "0]}"));
+  const full = Array.from({ length: 16 }, (_, of) =>
+    madeRelease({ tree: Array.from({ length: 22_000 }, (_, at) => ({ path: `${of}/${at}`, sha256: sha256(`${of}/${at}`) })) }),
+  );
+  const payload = '{"payloadType":"application/vnd.in-toto+json","payload":"';
+  const cases: [what: string, code: number, releases: Buffer[]][] = [
+    ...["{},", "[],", "1.5,"].map((part): [string, number, Buffer[]] => [part, 64, [statement(part)]]),
+    ["deep", 64, [enveloped(Buffer.alloc(2_300_000, "["))]],
+    ["one string", 64, [around(payload, "A", 3_000_000, '"}')]],
+    ["16 MiB", 64, [around(payload, "A", 16 * MIB, '"}')]],
+    ["full", 65, full],
+    ["one too many", 64, [...full, full[0]!]],
+  ];
+  for (const [what, expected, releases] of cases) {
+    const { code, said, peakMib } = run(t, log, { archive: log.archive(), releases });
+    t.equal(code, expected, `${what}: ${said.slice(0, 200)}`);
+    t.ok(peakMib < MAX_RSS_MIB, `${what}: ${Math.round(peakMib)} MiB`);
+    t.comment(`${what}: ${Math.round(peakMib)} MiB`);
+  }
 });
 
 t.test("announced times are read line by line, and compared with silences in the time that both are read in", async (t) => {

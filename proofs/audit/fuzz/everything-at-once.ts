@@ -1,6 +1,6 @@
 /**
  * A log in which nearly every limit of the judges is reached, and none passed, so that all they remember they remember at once: their limits are in operations.ts,
- * sequences.ts, issued-urls.ts, multipart-uploads.ts, members-words.ts, placements.ts, disclosures.ts, timeline.ts, known.ts and verify.ts. Of a million
+ * sequences.ts, releases.ts, issued-urls.ts, multipart-uploads.ts, members-words.ts, placements.ts, disclosures.ts, timeline.ts, known.ts and verify.ts. Of a million
  * placements it has the quarter, which take a quarter of their memory, 2 MiB of 8.
  */
 import { SCHEMA_SHA256 } from "@resontech/audit/verifier/judge";
@@ -8,6 +8,7 @@ import { canonicalText } from "./change-json.ts";
 import { fact, forged, START_MS } from "./facts.ts";
 import { type ForgedLog, HONEST, ORIGIN } from "./forged-log.ts";
 import { sha256 } from "./merkle.ts";
+import { fullRelease } from "./releases.ts";
 
 const PRODUCERS = 9_999;
 const OPERATIONS = 50_000;
@@ -22,6 +23,7 @@ const ERASURES = 99_000;
 const STRETCHES = 10_000;
 const KEPT = 19_999;
 const KNOWN = 50_000;
+const RELEASES = 16;
 const SILENCE_MS = 180_000;
 
 const ROOT = Buffer.alloc(32).toString("base64");
@@ -111,6 +113,7 @@ export function everythingAtOnce(): ForgedLog {
     kept: Array.from({ length: KEPT }, (_, at) => ({ size: at + 1, note: { ...note, size: String(at + 1) } })),
     policy: [{ key: "ed25519", as: "log" }, { key: "witness1", as: "witness" }, "quorum witness1"],
     known: [Buffer.from(Array.from({ length: KNOWN }, (_, at) => `${ORIGIN}\n${at}\n${ROOT}\n`).join(""))],
+    releases: Array.from({ length: RELEASES }, (_, at) => fullRelease(at)),
     nonce: COMMITMENT,
     sample: { count: "10000", filter: "" },
   });

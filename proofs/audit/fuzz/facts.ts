@@ -32,6 +32,7 @@ export function forged(changes: Partial<ForgedLog>): ForgedLog {
     known: [],
     knownSizes: [],
     erasures: [],
+    releases: [],
     downtime: null,
     nonce: null,
     sample: null,

@@ -1,6 +1,7 @@
 /** Entries from which the judges conclude something, with what they look at. What is left out stays as it was in a real entry. */
 import type { Dice } from "./dice.ts";
 import { OPENINGS, ORIGIN, OTHER_ORIGIN } from "./forged-log.ts";
+import { filesOf, imageOf, VERSIONS } from "./releases.ts";
 
 export type Leaf = Record<string, unknown>;
 
@@ -85,6 +86,7 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
     op: `00000000-0000-4000-8000-00000000000${dice.below(3)}`,
     schema_sha256: FOREIGN,
   }),
+  (dice) => ({ ...started(dice), schema_sha256: FOREIGN }),
   () => ({ ...ERASURE, detail: { erased: [{ origin: ORIGIN, commitments_count: 0, commitments_root: FOREIGN }] } }),
   (dice) => ({
     t_log: dice.pick([
@@ -160,6 +162,7 @@ export const SAID_BY_SEVERAL: readonly ((dice: Dice) => Leaf)[] = [
     ...upload(dice, "data.object.write", "s3-front", {}, "url_sha256"),
     actor: { sub: "coordinator", kind: "system" },
   }),
+  started,
 ];
 
 const node = (dice: Dice): string => `n-${dice.below(2)}`;
@@ -174,6 +177,16 @@ function member(dice: Dice, type: string, prod: string, detail: Leaf): Leaf {
 
 function fact(type: string, prod: string, kind: string, detail: Leaf, id = "job-1"): Leaf {
   return { type, phase: "fact", prod, detail, object: { kind, id } };
+}
+
+/** What a part runs is of one release, of two, or of none. */
+function started(dice: Dice): Leaf {
+  const version = dice.below(VERSIONS + 1);
+  const files = filesOf(version).filter(() => dice.chance(0.7));
+  if (dice.chance(0.2)) files.push(...filesOf(dice.below(VERSIONS)).slice(0, dice.below(3)));
+  const image = dice.chance(0.3) ? { digests: { image: imageOf(dice.chance(0.7) ? version : dice.below(VERSIONS)) } } : {};
+  const prod = dice.chance(0.9) ? "supervisor" : "coordinator-gate";
+  return { ...fact("admin.measured", prod, "process", { files }, dice.pick(["auditd", "vault"])), ...image };
 }
 
 /** Asked for, or ended, by one of few operations. */

@@ -17,6 +17,7 @@ import {
 } from "./forged-log.ts";
 import { inputOf } from "./input.ts";
 import type { Kind } from "./kind.ts";
+import { changeReleases } from "./releases.ts";
 import { type KeyName, type Line, LOG_KEYS, type NoteKeys, STRANGE_KEYS, WITNESS_NAMES } from "./note-keys.ts";
 import { sha256 } from "./merkle.ts";
 
@@ -41,6 +42,7 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
     const witnesses = dice.chance(0.4) ? WITNESSES.filter(() => dice.chance(0.6)) : [];
     return {
       ...{ origin: ORIGIN, leaves, kept: [], disclosures: new Map(), known: [], knownSizes: [], erasures: [] },
+      releases: [],
       ...{ downtime: null, nonce: null, sample: null },
       note: { ...note, lines: [...note.lines, ...witnesses.map(sound)] },
       policy: [
@@ -130,6 +132,7 @@ const CHANGES: readonly (readonly [number, Change])[] = [
   [5, (log, dice) => changePolicy(log, dice)],
   [2, (log, dice) => ({ ...log, knownSizes: [...log.knownSizes, dice.below(log.leaves.length + 1)].slice(-8) })],
   [2, (log, dice, all) => ({ ...log, erasures: log.erasures.map((proof) => changeProof(proof, dice, all)) })],
+  [4, (log, dice) => ({ ...log, releases: changeReleases(log.releases, dice) })],
   [
     1,
     (log, dice) => ({

@@ -28,6 +28,7 @@ export type ForgedLog = {
   /** Its own notes, as what an auditor kept. */
   knownSizes: number[];
   erasures: ForgedProof[];
+  releases: Buffer[];
   downtime: string | null;
   nonce: string | null;
   sample: Input["sample"];
@@ -47,6 +48,7 @@ export class Forge {
     return inputOf(this.archive(log), this.policy(log), {
       known: [...log.known, ...log.knownSizes.map((size) => this.note(log.origin, log.leaves.slice(0, size), HONEST))],
       erasures: log.erasures.map((proof) => this.proof(proof)),
+      releases: log.releases,
       downtime: log.downtime === null ? null : Buffer.from(log.downtime),
       nonce: log.nonce,
       sample: log.sample,

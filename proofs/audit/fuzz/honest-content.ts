@@ -2,11 +2,13 @@
  * What the real logs signed, by a comparison that shares nothing with the verifier: an export that passes under a real log's own policy must hold the
  * three lines of a checkpoint that this log signed, and every entry and tile of that size byte for byte; its hourly checkpoints and its disclosures must
  * each be one of the honest ones. What no signature covers may differ: lines of signatures beyond those of the policy, and hourly checkpoints or
- * disclosures that are left out. A proof must hold the honest entry of its index under such a head.
+ * disclosures that are left out. A proof must hold the honest entry of its index under such a head. Beside releases all that was measured before a start
+ * must be what one of them holds.
  */
 import { linesOf } from "./change-lines.ts";
 import type { Input } from "./input.ts";
 import { leavesOf, nameOf, takenApart } from "./members.ts";
+import { releaseObjection, startsOf } from "./releases.ts";
 import type { Samples } from "./samples.ts";
 
 type Log = { policy: Buffer; heads: Set<string>; trees: Map<string, Map<string, Buffer>>; lines: Set<string>; leaves: string[] };
@@ -34,12 +36,12 @@ export class HonestContent {
   }
 
   /** Why an input that passed should not have; null when it may. */
-  objection({ file, policy }: Input): string | null {
+  objection({ file, policy, releases }: Input): string | null {
     const log = this.#logs.find((one) => policy !== null && one.policy.equals(policy));
     if (log === undefined) return null;
     return file.subarray(0, 23).toString() === "c2sp.org/tlog-proof@v1\n"
       ? proofObjection(file, log)
-      : exportObjection(file, log);
+      : (exportObjection(file, log) ?? releaseObjection(startsOf(leavesOf(file)), releases));
   }
 
   #of(policy: Buffer): Log {

@@ -12,6 +12,8 @@ export type Input = {
   policy: Buffer | null;
   known: Buffer[];
   erasures: Buffer[];
+  /** Of the vendor, as the auditor has them. */
+  releases: Buffer[];
   downtime: Buffer | null;
   nonce: string | null;
   sample: { count: string; filter: string } | null;
@@ -24,13 +26,13 @@ export type Input = {
 };
 
 export function inputOf(file: Buffer, policy: Buffer | null, changes: Partial<Input> = {}): Input {
-  const none = { known: [], erasures: [], downtime: null, nonce: null, sample: null, required: [], isPiped: false };
+  const none = { known: [], erasures: [], releases: [], downtime: null, nonce: null, sample: null, required: [], isPiped: false };
   return { file, policy, chunkBytes: 65_536, ...none, ...changes };
 }
 
 /** Changes of changes would grow without end. */
 export function shortened(input: Input): Input {
-  const { file, policy, known, erasures, downtime } = input;
+  const { file, policy, known, erasures, releases, downtime } = input;
   const short = (bytes: Buffer): Buffer => bytes.subarray(0, MAX_BYTES);
   return {
     ...input,
@@ -38,12 +40,14 @@ export function shortened(input: Input): Input {
     policy: policy === null ? null : short(policy),
     known: known.slice(0, MAX_FILES).map(short),
     erasures: erasures.slice(0, MAX_FILES).map(short),
+    releases: releases.map(short),
     downtime: downtime === null ? null : short(downtime),
   };
 }
 
-export function bytesOf({ file, policy, known, erasures, downtime }: Input): number {
-  const parts = [file, ...(policy === null ? [] : [policy]), ...known, ...erasures, ...(downtime === null ? [] : [downtime])];
+export function bytesOf({ file, policy, known, erasures, releases, downtime }: Input): number {
+  const single = [policy, downtime].filter((part) => part !== null);
+  const parts = [file, ...single, ...known, ...erasures, ...releases];
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
@@ -59,6 +63,7 @@ export function asFiles(input: Input, folder: string): string[] {
   if (input.policy !== null) args.push("--policy", written("policy", input.policy));
   for (const [at, known] of input.known.entries()) args.push("--known", written(`known-${at}`, known));
   for (const [at, erasure] of input.erasures.entries()) args.push("--erasure", written(`erasure-${at}`, erasure));
+  for (const [at, release] of input.releases.entries()) args.push("--release", written(`release-${at}`, release));
   if (input.downtime !== null) args.push("--downtime", written("downtime", input.downtime));
   // With an equals sign: a value may begin with a dash.
   if (input.nonce !== null) args.push(`--nonce=${input.nonce}`);

@@ -3,8 +3,10 @@ import {
   erasureElsewhere,
   type ErasureElsewhere,
   exitCode,
+  lacksCounterpart,
   MAX_DOWNTIME_BYTES,
   MAX_PROOF_BYTES,
+  MAX_RELEASE_BYTES,
   nodePlatform,
   parseDowntime,
   parseKnown,
@@ -13,6 +15,7 @@ import {
   PROOF_HEADER,
   type ProofReport,
   Refused,
+  Releases,
   renderProof,
   renderText,
   type Report,
@@ -43,6 +46,7 @@ async function judgedAnyhow({
   policy,
   known,
   erasures,
+  releases,
   downtime,
   nonce,
   sample,
@@ -64,6 +68,11 @@ async function judgedAnyhow({
     elsewhere.push(erasure);
   }
   const times = downtime === null ? null : parseDowntime(downtime.toString("utf8"));
+  const held = new Releases(nodePlatform);
+  for (const release of releases) {
+    if (release.length > MAX_RELEASE_BYTES) return REFUSED;
+    held.add(release);
+  }
   const seed = nonce === null ? null : parseNonce(nonce);
   const drawn = sample === null ? null : parseSample(sample.count, sample.filter, nonce !== null);
   if ((downtime !== null && times === null) || (nonce !== null && seed === null) || (drawn !== null && "fault" in drawn))
@@ -74,12 +83,13 @@ async function judgedAnyhow({
     platform: nodePlatform,
     known: heads,
     erasures: elsewhere,
+    releases: held,
     downtime: times,
     ...(seed === null ? {} : { nonce: seed }),
     ...(drawn === null ? {} : { sample: drawn }),
   });
-  const lacksNonce = report.freshness === null;
-  return { code: exitCode(report.verdicts, report.refused !== null, required, lacksNonce), report, text: renderText(report) };
+  const code = exitCode(report.verdicts, report.refused !== null, required, lacksCounterpart(report));
+  return { code, report, text: renderText(report) };
 }
 
 /** What is wrong with an answer, whatever was asked; null when nothing is. */

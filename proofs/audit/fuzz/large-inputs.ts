@@ -8,9 +8,14 @@ import { type Input, inputOf } from "./input.ts";
 import { fixChecksum, member } from "./members.ts";
 import { leafHash, sha256 } from "./merkle.ts";
 import type { NoteKeys } from "./note-keys.ts";
+import { enveloped } from "./releases.ts";
 
 const MIB = 1_048_576;
 const FOREIGN = "f".repeat(64);
+/** Of a release's statement, so that its envelope is as long as one may be. */
+const STATEMENT_BYTES = 2_350_000;
+/** Elements of a list that take more memory than they are long. */
+const WIDE = ["{},", "[],", "0,", '"a",', "1.5,"];
 const ROOT = Buffer.alloc(32).toString("base64");
 
 export const LARGE_INPUTS = {
@@ -57,11 +62,33 @@ export const LARGE_INPUTS = {
   "a known report that is wide": (forge, dice) =>
     withKnown(
       forge,
-      around(
-        `{"x":[`,
-        reportBytes(dice),
-        dice.pick(["{},", "[],", "0,", '"a",', "1.5,"]),
-        `0],"checkpoint":{"origin":"${ORIGIN}","size":1,"root":"${ROOT}"}}`,
+      around(`{"x":[`, reportBytes(dice), dice.pick(WIDE), `0],"checkpoint":{"origin":"${ORIGIN}","size":1,"root":"${ROOT}"}}`),
+    ),
+  "a release that is deep": (forge, dice) =>
+    withRelease(forge, around('{"payload":', releaseBytes(dice), dice.pick(["[", '{"a":']), "")),
+  "a release that is wide": (forge, dice) => withRelease(forge, around('{"x":[', releaseBytes(dice), dice.pick(WIDE), "0]}")),
+  "a release of one string": (forge, dice) =>
+    withRelease(
+      forge,
+      around('{"payloadType":"application/vnd.in-toto+json","payload":"', releaseBytes(dice), dice.pick(["A", "=", "AA="]), '"}'),
+    ),
+  "a release whose statement is wide": (forge, dice) =>
+    withRelease(
+      forge,
+      enveloped(
+        around(`{"predicateType":"https://reson.tech/sovereign/release/v1","x":[`, STATEMENT_BYTES, dice.pick(WIDE), `0]}`),
+      ),
+    ),
+  "a release of many files that are none": (forge, dice) =>
+    withRelease(
+      forge,
+      enveloped(
+        around(
+          `{"predicateType":"https://reson.tech/sovereign/release/v1","predicate":{"images":[],"tree":[`,
+          STATEMENT_BYTES,
+          dice.pick(['{"path":"a","sha256":"b"},', `{"path":"a","sha256":"${FOREIGN}"},`, ...WIDE]),
+          `0]}}`,
+        ),
       ),
     ),
   "a policy of many lines": (forge, dice) =>
@@ -95,6 +122,11 @@ function megabytes(dice: Dice): number {
   return dice.pick([30, 100, 127]) * MIB;
 }
 
+/** Of a release: as long as one may be, and longer. */
+function releaseBytes(dice: Dice): number {
+  return dice.pick([3, 16]) * MIB - 200;
+}
+
 /** Of a known report: as long as one may be, and longer. */
 function reportBytes(dice: Dice): number {
   return dice.pick([3, 16]) * MIB - 200;
@@ -114,6 +146,10 @@ function smallArchive(forge: Forge): Buffer {
 
 function withKnown(forge: Forge, known: Buffer): Input {
   return inputOf(smallArchive(forge), policyOf(forge), { known: [known] });
+}
+
+function withRelease(forge: Forge, release: Buffer): Input {
+  return inputOf(smallArchive(forge), policyOf(forge), { releases: [release] });
 }
 
 function withDowntime(forge: Forge, downtime: Buffer): Input {

@@ -16,7 +16,14 @@ export type Made = { kind: string; changed: (dice: Dice) => Made; assembled: (di
 
 const MAX_CHANGES = 6;
 /** Others have 1. */
-const WEIGHTS: Readonly<Record<string, number>> = { forged: 8, bytes: 3, members: 2, disclosures: 2, "forged proof": 2 };
+const WEIGHTS: Readonly<Record<string, number>> = {
+  forged: 8,
+  bytes: 3,
+  members: 2,
+  disclosures: 2,
+  releases: 2,
+  "forged proof": 2,
+};
 
 export class InputMaker {
   readonly #seed: number;

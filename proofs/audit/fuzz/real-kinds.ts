@@ -7,7 +7,8 @@ import type { Dice } from "./dice.ts";
 import { type Input, inputOf, shortened } from "./input.ts";
 import type { Kind } from "./kind.ts";
 import { fixChecksum, member, nameOf, putTogether, takenApart } from "./members.ts";
-import type { Samples } from "./samples.ts";
+import { changeReleases, release, VERSIONS } from "./releases.ts";
+import { MEASURED_VERSIONS, type Samples } from "./samples.ts";
 
 const CHUNKS = [512, 700, 4_096, 65_536, 1_048_576];
 const SMALL = 65_536;
@@ -63,6 +64,11 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
       begin: (dice) => ({ ...begin(dice), known: [dice.pick(known), dice.pick(known)] }),
       input,
       change: (state, dice) => ({ ...state, known: state.known.map((one) => changeAnyText(one, dice, texts)) }),
+    },
+    releases: {
+      begin: (dice) => ({ ...beginWith(/^witnessed$/)(dice), releases: MEASURED_VERSIONS.map(release) }),
+      input,
+      change: (state, dice) => ({ ...state, releases: changeReleases(state.releases, dice) }),
     },
     proof: {
       begin: (dice) => {
@@ -233,6 +239,7 @@ function changeOptions(state: Input, dice: Dice, proofs: readonly Buffer[]): Inp
   return dice.weighted<() => Input>([
     [1, () => ({ ...state, required: VERDICTS.filter(() => dice.chance(0.4)) })],
     [1, () => ({ ...state, policy: null })],
+    [1, () => ({ ...state, releases: [release(dice.below(VERSIONS))] })],
     [
       3,
       () => {

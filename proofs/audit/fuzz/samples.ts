@@ -11,6 +11,7 @@ import { HonestLog } from "../honest/honest-log.ts";
 import { addVaultProducer, VaultInstance } from "../vault-instance.ts";
 import { leavesOf } from "./members.ts";
 import { type KeyRing, newKeyRing } from "./note-keys.ts";
+import { startsOfVersion } from "./releases.ts";
 
 export type RealExport = { name: string; bundle: Buffer; policy: Buffer };
 export type Samples = {
@@ -22,6 +23,9 @@ export type Samples = {
   leaves: string[][];
   ring: KeyRing;
 };
+
+/** Of releases that ran while a log was written. */
+export const MEASURED_VERSIONS = [0, 1];
 
 const FIRST = 12;
 /** At which tiles fill and overflow. */
@@ -109,10 +113,11 @@ async function grownLog(root: string): Promise<Made> {
   }
 }
 
-/** Witnessed, with hourly checkpoints, silences, restarts and steps of the clock. */
+/** Witnessed, with hourly checkpoints, measured starts, silences, restarts and steps of the clock. */
 async function livedLog(root: string, random: () => number): Promise<Made> {
   const log = await HonestLog.begin(root, random, true);
   try {
+    for (const version of MEASURED_VERSIONS) await log.measure(startsOfVersion(version));
     await log.write(40);
     await log.cosign();
     await log.crash();

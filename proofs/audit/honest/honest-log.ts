@@ -28,7 +28,13 @@ const STEP_SEEN_MS = 2_500;
 export const KEPT_VALUES = 5;
 const VAULT_TRIES = 120;
 const WELCOME_MS = 60_000;
-const SOCKETS = { gate: "coordinator-gate", appliance: "appliance", out: "audit-out", vault: "vault" } as const;
+const SOCKETS = {
+  gate: "coordinator-gate",
+  appliance: "appliance",
+  out: "audit-out",
+  vault: "vault",
+  supervisor: "supervisor",
+} as const;
 
 /** What is to be found in one shard, in this order. */
 export type Expected = {
@@ -37,6 +43,9 @@ export type Expected = {
   abruptStarts: number;
   witness: "PASS" | "FAIL" | "NOT CHECKED";
 };
+
+/** What a part runs of a release, each by SHA-256. */
+export type Measured = { part: string; files: { path: string; sha256: string }[]; image: string | null };
 
 export class HonestLog {
   readonly #root: string;
@@ -76,7 +85,7 @@ export class HonestLog {
           ...{ name, family: name.split("-")[0]!, gid: null },
           socket: join(root, "run", `${name}.sock`),
           // There is none in most of these logs.
-          occasional: name === SOCKETS.vault,
+          occasional: name === SOCKETS.vault || name === SOCKETS.supervisor,
         })),
       },
       this.#clock.environment,
@@ -180,6 +189,17 @@ export class HonestLog {
   async command(): Promise<void> {
     await using command = await this.#connect("appliance");
     await command.fact({ type: "key.list", op: crypto.randomUUID(), actor: { sub: "operator", kind: "user" }, object: user });
+  }
+
+  /** The supervisor starts parts, and hashes before what they run. */
+  async measure(starts: readonly Measured[]): Promise<void> {
+    await using supervisor = await this.#connect("supervisor");
+    for (const { part, files, image } of starts)
+      await supervisor.fact({
+        ...({ type: "admin.measured", op: crypto.randomUUID(), actor: { sub: "supervisor", kind: "system" } } as const),
+        ...{ object: { kind: "process", id: part }, detail: { files } },
+        ...(image === null ? {} : { digests: { image } }),
+      });
   }
 
   async cosign(): Promise<void> {

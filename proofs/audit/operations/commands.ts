@@ -30,7 +30,7 @@ export type Commands = {
   missing: string[];
   /** Ended or said otherwise than it should; must be empty. */
   otherwise: string[];
-  /** Refused, and nothing in the log tells of it: refusals of the operator's sockets have no event. */
+  /** Refused, and nothing that was looked for in the log tells of it. */
   refusedUnrecorded: string[];
 };
 
@@ -134,13 +134,17 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   const changed = operation("audit.policy", { approvers: APPROVERS });
   await operator.give({ command: audit("set-policy", policy, ...TWO), leaves: changed });
   const twice = ["--approver", "ann", "--approver", "ann"];
-  await operator.give({ command: audit("set-policy", policy, ...twice), exit: 1, says: "approvers_equal" });
+  const isRefused = async (command: string[], says: string): Promise<void> => {
+    const leaves: Leaf[] = [{ type: "admin.refused", phase: "fact", detail: { reason: says } }];
+    await operator.give({ command, exit: 1, says, leaves });
+  };
+  await isRefused(audit("set-policy", policy, ...twice), "approvers_equal");
   writeFileSync(policy, "log of-nobody\n");
-  await operator.give({ command: audit("set-policy", policy, ...TWO), exit: 1, says: "policy_" });
-  // Vouches: a leaf follows where a shard turns by it, which no shard does today.
-  await operator.give({ command: audit("clock-is-right"), says: '"trusted":true' });
+  await isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
+  const vouched: Leaf = { type: "audit.clock.vouched", phase: "fact" };
+  await operator.give({ command: audit("clock-is-right"), says: '"trusted":true', leaves: [vouched] });
   await operator.give({ command: audit("open-shard", "--approver", "ann"), exit: 2, says: "exactly twice" });
-  await operator.give({ command: audit("open-shard", ...TWO), exit: 1, says: "not_rolled_back" });
+  await isRefused(audit("open-shard", ...TWO), "not_rolled_back");
 }
 
 /** @param subject whose values they are about */
@@ -154,7 +158,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
     leaves: [{ type: "privacy.refusal", phase: "fact", detail: { request: "req-1" } }],
   });
   const confirm = privacy("confirm-holds", ...REQUESTER, ...TWO);
-  await operator.give({ command: confirm, exit: 1, says: "holds_not_in_doubt" });
+  await operator.give({ command: confirm, exit: 1, says: "holds_not_in_doubt", leaves: refusal("holds_not_in_doubt") });
   const copies = join(appliance.root, "data", "vault-key-copies");
   const restore = privacy("restore-keys", join(copies, readdirSync(copies).sort().at(-1) ?? ""));
   await operator.give({ command: restore, exit: 1, leaves: [{ type: "privacy.keys.restore", phase: "failed" }] });
@@ -173,7 +177,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
   const erase = privacy("erase", subject, ...request, "--legal-basis", "gdpr-17", ...TWO);
-  await operator.give({ command: erase, exit: 1, says: "holds_in_doubt" });
+  await operator.give({ command: erase, exit: 1, says: "holds_in_doubt", leaves: refusal("holds_in_doubt") });
   const confirmed: Leaf = { type: "privacy.holds.confirm", phase: "fact", detail: { holds: 0, approvers: APPROVERS } };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }
@@ -188,6 +192,10 @@ function operation(type: AuditEvent["type"], asked: Record<string, unknown> = {}
     { type, phase: "requested", detail: asked },
     { type, phase: "completed", detail: said },
   ];
+}
+
+function refusal(reason: string): Leaf[] {
+  return [{ type: "admin.refused", phase: "fact", detail: { reason } }];
 }
 
 function isLike({ type, phase, detail = {}, outcome }: AuditEvent, wanted: Leaf): boolean {

@@ -3,9 +3,11 @@ import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 import type { Case } from "./cases.ts";
 
+type Report = Record<string, unknown>;
+
 export type ByPage = {
   version: string;
-  judge: (one: Case) => Promise<{ report: Record<string, unknown>; entriesPerSecond: number }>;
+  judge: (one: Case) => Promise<{ report: Report | null; entriesPerSecond: number }>;
   end: () => Promise<void>;
 };
 
@@ -16,16 +18,18 @@ export async function openVerifierPage(html: string): Promise<ByPage> {
   const page = await context.newPage();
   return {
     version: browser.version(),
-    judge: async ({ file, policy, known }) => {
+    judge: async ({ file, policy, known, releases }) => {
       await page.goto(pathToFileURL(html).href);
       await page.setInputFiles("#export", file);
       if (policy !== null) await page.setInputFiles("#policy", policy);
       if (known !== null) await page.setInputFiles("#known", known);
+      await page.setInputFiles("#release", releases);
       await page.click("#start");
-      await page.waitForSelector("#json", { state: "attached", timeout: 300_000 });
+      // An input that can't be used is said beside its field, and there is no report.
+      await page.waitForSelector("#json, [aria-invalid=true]", { state: "attached", timeout: 300_000 });
       const [, rate = "0"] = /(\d+) a second/.exec((await page.textContent("#status")) ?? "") ?? [];
       return {
-        report: JSON.parse(await page.inputValue("#json")) as Record<string, unknown>,
+        report: (await page.locator("#json").count()) === 0 ? null : (JSON.parse(await page.inputValue("#json")) as Report),
         entriesPerSecond: Number(rate),
       };
     },

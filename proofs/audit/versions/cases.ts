@@ -3,16 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportLog, exportProof } from "@resontech/audit/export";
 import { HonestLog } from "../honest/honest-log.ts";
+import { release, startsOfVersion } from "../fuzz/releases.ts";
 import { layoutOf } from "../mutation/layout.ts";
 
-export type Case = { name: string; file: string; policy: string | null; known: string | null };
+export type Case = { name: string; file: string; policy: string | null; known: string | null; releases: string[] };
 
+/** Releases that ran while the log was written. */
+const RAN = [0, 1];
 const FLIPS_OF_A_PART = 3;
 
 export async function makeCases(root: string, random: () => number): Promise<Case[]> {
   const log = await HonestLog.begin(join(root, "log"), random, true);
   const cases: Case[] = [];
   try {
+    for (const version of RAN) await log.measure(startsOfVersion(version));
     await log.write(300);
     await log.cosign();
     await log.crash();
@@ -28,12 +32,20 @@ export async function makeCases(root: string, random: () => number): Promise<Cas
     await exportLog({ logDir: dir, file, witnessedFor: 0 });
     const honest = readFileSync(file);
     const add = (name: string, bytes: Buffer, changes: Partial<Case> = {}): void => {
-      cases.push({ name, file: written(root, `case-${cases.length}`, bytes), policy, known, ...changes });
+      cases.push({ name, file: written(root, `case-${cases.length}`, bytes), policy, known, releases: [], ...changes });
     };
     add("honest", honest);
     add("honest, nothing known", honest, { policy: null, known: null });
     add("a policy that is none", honest, { policy: written(root, "no-policy", Buffer.from("log x\nquorum none\n")) });
     add("another log's policy", honest, { policy: await strangersPolicy(root, random) });
+    const releases = [...RAN, 2].map((version) => written(root, `release-${version}`, release(version)));
+    const [first, second, other] = releases as [string, string, string];
+    const cutShort = written(root, "cut-release", release(0).subarray(0, 999));
+    add("honest, beside its releases", honest, { releases: [first, second] });
+    add("honest, beside more releases than ran", honest, { releases });
+    add("beside one of two releases", honest, { releases: [second] });
+    add("beside another release", honest, { releases: [other] });
+    add("beside a release that is none", honest, { releases: [cutShort] });
     add("cut short", honest.subarray(0, honest.length - 4_096));
     add("something behind its end", Buffer.concat([honest, Buffer.alloc(512)]));
     add("no archive", Buffer.from("<html>".repeat(1_000)));

@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { AuditUnavailable } from "../../producer/producer.ts";
 import { ConfigError } from "../config.ts";
+import type { Objection } from "../decisions/approval.ts";
 import { VaultRefused } from "../vault-refused.ts";
 
 /** A thousand subjects. */
@@ -13,6 +14,7 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Whoever takes no line for so long takes none any more: an export reads much between two lines. */
 const TAKE_TIMEOUT_MS = 300_000;
 const OTHERS = 0o007;
+const NO_REQUEST: Objection = { code: "request_invalid", message: "no such request, or wrong members" };
 
 /** @param give sends a line before the last one; resolves when it was taken */
 export type Answer<T> = (request: T, give: (line: object) => Promise<void>) => Promise<object>;
@@ -21,6 +23,8 @@ export type LinePortOptions<T> = {
   path: string;
   isRequest: (value: unknown) => value is T;
   answer: Answer<T>;
+  /** Has a line that is no request refused on record. @default it is refused, and nothing tells of it */
+  refuse?: (line: unknown, objection: Objection) => Promise<never>;
   /** A request failed that nobody is to blame for. */
   onFault: (error: unknown) => void;
 };
@@ -80,10 +84,17 @@ function serve<T>(socket: Socket, options: LinePortOptions<T>): void {
   });
 }
 
-async function reply<T>(socket: Socket, line: string, { isRequest, answer, onFault }: LinePortOptions<T>): Promise<object> {
+async function reply<T>(
+  socket: Socket,
+  line: string,
+  { isRequest, answer, refuse, onFault }: LinePortOptions<T>,
+): Promise<object> {
   try {
     const request = parsed(line);
-    if (!isRequest(request)) throw new VaultRefused("request_invalid", "no such request, or wrong members");
+    if (!isRequest(request)) {
+      await refuse?.(request, NO_REQUEST);
+      throw new VaultRefused(NO_REQUEST.code, NO_REQUEST.message);
+    }
     return await answer(request, (given) => send(socket, given));
   } catch (error) {
     if (error instanceof VaultRefused || error instanceof AuditUnavailable)

@@ -2,6 +2,13 @@
 import { ANONYMOUS } from "../../decisions/subject.ts";
 
 export type Objection = { code: string; message: string };
+/** The database was put back, or is new beside older keys: a hold may be missing. */
+export const HOLDS_IN_DOUBT: Objection = {
+  code: "holds_in_doubt",
+  message:
+    "the vault's database was put back and may lack legal holds: set those that the log has, then let two people confirm them",
+};
+
 type Asked = { requester: string; approvers: readonly string[] };
 
 /** Approvers are distinct people, and none of them is who asks. */

@@ -11,7 +11,7 @@ export function closeInterrupted(acts: Acts): void {
   }
 }
 
-const TYPES = {
+export const ACT_TYPES = {
   erasure: "privacy.erasure",
   retention: "privacy.retention",
   hold: "privacy.hold",
@@ -21,7 +21,7 @@ const TYPES = {
 
 function draftOf({ op, kind, subject }: Act): OperationDraft {
   return {
-    type: TYPES[kind] as OperationDraft["type"],
+    type: ACT_TYPES[kind] as OperationDraft["type"],
     op,
     actor: { sub: "vault", kind: "system" },
     object: subject === null ? { kind: "log", id: "vault" } : { kind: "user", id: subject },

@@ -6,11 +6,12 @@
  */
 import { setImmediate as breath } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { HOLDS_IN_DOUBT } from "../decisions/approval.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { MAX_STATED_SHARDS, statable } from "../decisions/statable.ts";
-import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
+import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import { statementOf } from "./commitments-root.ts";
 import { erasedBy } from "./erased-by.ts";
@@ -74,7 +75,7 @@ export class Destruction {
     if (place === null) throw new Error(`${op}: its request has no place in the log`);
     await intake.drain(record.connection, signal, place);
     // The connection told whether the log knows more than this database.
-    if (outbox.holdsInDoubt) throw holdsInDoubt();
+    if (outbox.holdsInDoubt) throw new VaultRefused(HOLDS_IN_DOUBT.code, HOLDS_IN_DOUBT.message);
     let doomed: KeyName[];
     let isPart: boolean;
     try {

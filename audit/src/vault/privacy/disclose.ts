@@ -4,6 +4,7 @@ import type { DisclosureEnd, DisclosureLine, DiscloseRequest } from "@resontech/
 import { approvalObjection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
+import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import { unsealValue } from "./sealed-value.ts";
 
@@ -21,16 +22,19 @@ export async function disclose(
   give: (line: DisclosureLine) => Promise<void>,
 ): Promise<DisclosureEnd> {
   const { acts, record, intake, turns, signal } = parts;
-  const objection = approvalObjection(asked);
-  if (objection !== null) throw new VaultRefused(objection.code, objection.message);
   const drafts = asked.subjects.map((subject) => draftOf(subject, asked));
-  await turns.run(async () => {
-    for (const draft of drafts) {
-      const { origin, receiver } = asked;
-      const act = { kind: "disclose", subject: draft.object.id, request: { origin, receiver } } as const;
-      await opened(record, acts, act, draft);
-    }
-  });
+  await grantedInTurn(
+    parts,
+    asked,
+    () => approvalObjection(asked),
+    async () => {
+      for (const draft of drafts) {
+        const { origin, receiver } = asked;
+        const act = { kind: "disclose", subject: draft.object.id, request: { origin, receiver } } as const;
+        await opened(record, acts, act, draft);
+      }
+    },
+  );
   const opens = new Map<string, number>();
   let erased = 0;
   const ops = new Map(drafts.map(({ op, object }) => [object.id, op]));

@@ -1,10 +1,11 @@
 /** Erasure of everything that opens a subject's commitments, at two people's word. */
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
-import { erasureObjection } from "../decisions/approval.ts";
+import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
-import { holdsInDoubt, VaultRefused } from "../vault-refused.ts";
+import { grantedInTurn } from "../record/refusals.ts";
+import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
 import { type Destroying, type Destruction, hasLeft } from "./destruction.ts";
@@ -25,27 +26,28 @@ export class Erasures {
    * by several operations, which have the request's name in common.
    * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back, up to what its outcome tells of
    */
-  async erase({ verb: _verb, ...asked }: EraseRequest): Promise<EraseReply> {
-    let act = await this.#eraseOnce(asked);
+  async erase(request: EraseRequest): Promise<EraseReply> {
+    let act = await this.#eraseOnce(request);
     const done = [act];
     while (hasLeft(act)) {
-      act = await this.#eraseOnce(asked);
+      act = await this.#eraseOnce(request);
       done.push(act);
     }
     return replyOf(done);
   }
 
-  async #eraseOnce(asked: Asked): Promise<Act> {
-    const { acts, outbox, record, turns } = this.#parts;
+  async #eraseOnce({ verb, ...asked }: EraseRequest): Promise<Act> {
+    const { acts, outbox, record } = this.#parts;
     const op = randomUUID();
-    // In turn: nothing is written while the database is made anew, and of two at once the second finds the first.
-    await turns.run(async () => {
-      if (outbox.holdsInDoubt) throw holdsInDoubt();
+    const objection = (): Objection | null => {
+      if (outbox.holdsInDoubt) return HOLDS_IN_DOUBT;
       const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
-      const objection = erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
-      if (objection !== null) throw new VaultRefused(objection.code, objection.message);
-      await opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked));
-    });
+      return erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
+    };
+    // Of two at once the second finds the first.
+    await grantedInTurn(this.#parts, { verb, requester: asked.requester }, objection, () =>
+      opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked)),
+    );
     return await this.goOn(op);
   }
 

@@ -1,17 +1,15 @@
 /** Legal holds, set and lifted by two people, and refusals of an erasure: both on record. */
 import { randomUUID } from "node:crypto";
 import type { ConfirmHoldsRequest, HoldRequest, RefuseRequest } from "@resontech/contracts/vault-control";
-import { approvalObjection } from "../decisions/approval.ts";
+import { approvalObjection, type Objection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
-import { VaultRefused } from "../vault-refused.ts";
+import { grantedInTurn } from "../record/refusals.ts";
 
 /** @throws VaultRefused, AuditUnavailable */
 export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Promise<{ op: string; holds: string[] }> {
-  const { acts, record, turns } = parts;
+  const { acts, record } = parts;
   const { subject, hold, lift, requester, approver } = asked;
-  const objection = approvalObjection({ requester, approvers: [approver] });
-  if (objection !== null) throw new VaultRefused(objection.code, objection.message);
   const op = randomUUID();
   const draft: OperationDraft = {
     ...({ type: "privacy.hold", op, action: "vault hold" } as const),
@@ -19,10 +17,10 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
     object: { kind: "user", id: subject },
     detail: { hold, lifted: lift, requester, approvers: [approver] },
   };
+  const objection = (): Objection | null =>
+    approvalObjection({ requester, approvers: [approver] }) ?? holdObjection(asked, acts.subjectOfHold(hold));
   // In turn with erasures: one that is under way is at its end, or finds the hold. In turn with others like it: what it finds stays so.
-  return turns.run(async () => {
-    const found = holdObjection(asked, acts.subjectOfHold(hold));
-    if (found !== null) throw new VaultRefused(found.code, found.message);
+  return grantedInTurn(parts, asked, objection, async () => {
     await opened(record, acts, { kind: "hold", subject, request: { hold, lift } }, draft);
     acts.advance(op, "done", {
       say: outcomeOf(draft, "completed", { code: "ok" }, draft.detail),
@@ -34,14 +32,13 @@ export async function setOrLiftHold(parts: VaultParts, asked: HoldRequest): Prom
 }
 
 /** People vouch that the holds of a database that was put back are those of the log. @throws VaultRefused, AuditUnavailable */
-export async function confirmHolds(
-  { acts, outbox, record, turns }: VaultParts,
-  { requester, approvers }: ConfirmHoldsRequest,
-): Promise<{ op: string; holds: number }> {
-  const objection = approvalObjection({ requester, approvers });
-  if (objection !== null) throw new VaultRefused(objection.code, objection.message);
-  return turns.run(async () => {
-    if (!outbox.holdsInDoubt) throw new VaultRefused("holds_not_in_doubt", "the holds are not in doubt");
+export async function confirmHolds(parts: VaultParts, asked: ConfirmHoldsRequest): Promise<{ op: string; holds: number }> {
+  const { acts, outbox, record } = parts;
+  const { requester, approvers } = asked;
+  const objection = (): Objection | null =>
+    approvalObjection(asked) ??
+    (outbox.holdsInDoubt ? null : { code: "holds_not_in_doubt", message: "the holds are not in doubt" });
+  return grantedInTurn(parts, asked, objection, async () => {
     const op = randomUUID();
     void record.connection;
     const holds = acts.holdCount;
@@ -57,10 +54,11 @@ export async function confirmHolds(
 
 /** @throws VaultRefused, AuditUnavailable */
 export async function refuse(parts: VaultParts, asked: RefuseRequest): Promise<{ op: string }> {
-  const { acts, record, turns } = parts;
+  const { acts, record } = parts;
   const { subject, request, legalBasis, until, requester } = asked;
-  if (Number.isNaN(Date.parse(until))) throw new VaultRefused("request_invalid", "until is no instant");
-  return turns.run(async () => {
+  const objection = (): Objection | null =>
+    Number.isNaN(Date.parse(until)) ? { code: "request_invalid", message: "until is no instant" } : null;
+  return grantedInTurn(parts, asked, objection, async () => {
     const op = randomUUID();
     void record.connection;
     acts.begin(
@@ -78,10 +76,7 @@ export async function refuse(parts: VaultParts, asked: RefuseRequest): Promise<{
   });
 }
 
-function holdObjection(
-  { hold, subject, lift }: HoldRequest,
-  heldSubject: string | null,
-): { code: string; message: string } | null {
+function holdObjection({ hold, subject, lift }: HoldRequest, heldSubject: string | null): Objection | null {
   if (!lift) return heldSubject === null ? null : { code: "hold_exists", message: `there is a hold ${hold}` };
   return heldSubject === subject ? null : { code: "hold_unknown", message: `no hold ${hold} of this subject` };
 }

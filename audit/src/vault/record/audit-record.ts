@@ -8,6 +8,7 @@ import {
   AuditRejected,
   AuditUnavailable,
   connectRecordProducer,
+  type OpenOperation,
 } from "../../producer/producer.ts";
 import type { Outbox, OutboxRow, Place } from "./outbox.ts";
 
@@ -57,11 +58,19 @@ export class AuditRecord implements AsyncDisposable {
 
   /** @throws AuditUnavailable after 2 s: what needs the record must not happen, though the log will get it. AuditRejected */
   async durableInTime(op: string, phase: EventDraft["phase"]): Promise<Place> {
-    const place = this.#durable(op, phase);
-    place.catch(() => {});
+    return this.#inTime(this.#durable(op, phase), "acknowledgement");
+  }
+
+  /** Operations of the vault that have no outcome in the log, oldest first. @throws AuditUnavailable, also without an answer in 2 s */
+  async openOperations(): Promise<OpenOperation[]> {
+    return this.#inTime(this.connection.openOperations(), "answer");
+  }
+
+  async #inTime<T>(awaited: Promise<T>, what: string): Promise<T> {
+    awaited.catch(() => {});
     const late = pause(ACKNOWLEDGEMENT_TIMEOUT_MS, null, { signal: this.#stop.signal, ref: false }).catch(() => null);
-    const first = await Promise.race([place, late]);
-    if (first === null) throw new AuditUnavailable("timeout", `no acknowledgement in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`);
+    const first = await Promise.race([awaited, late]);
+    if (first === null) throw new AuditUnavailable("timeout", `no ${what} in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`);
     return first;
   }
 

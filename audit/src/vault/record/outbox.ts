@@ -82,6 +82,11 @@ export class Outbox {
     this.#db.prepare("UPDATE outbox SET idx = ? WHERE pseq = ?").run(REFUSED, pseq);
   }
 
+  /** Whether anything was ever said of this operation, in this life or one before. */
+  tellsOf(op: string): boolean {
+    return this.#db.prepare<unknown[], number>("SELECT 1 FROM outbox WHERE op = ? LIMIT 1").pluck().get(op) === 1;
+  }
+
   /** Null until the log is known to have it. */
   placeOf(op: string, phase: EventDraft["phase"]): Place | null {
     return (

@@ -3,7 +3,7 @@ import { textOf } from "../bytes.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "../event-proof.ts";
 import { webPlatform } from "../platform-web.ts";
 import { exitCode } from "../verdicts.ts";
-import { type Report, verify } from "../verify.ts";
+import { lacksCounterpart, type Report, verify } from "../verify.ts";
 import type { Inputs } from "./inputs.ts";
 import { piecesOf, readSmall } from "./read-file.ts";
 
@@ -23,6 +23,5 @@ export async function check(
 }
 
 function judged(report: Report | ProofReport): Judged {
-  const lacksNonce = "freshness" in report && report.freshness === null;
-  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksNonce) };
+  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)) };
 }

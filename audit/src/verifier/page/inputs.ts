@@ -1,6 +1,8 @@
 /** What the form says, as the judges take it. */
 import { type KnownHead, parseKnown } from "../known.ts";
 import { Refused } from "../note.ts";
+import { webPlatform } from "../platform-web.ts";
+import { MAX_RELEASE_BYTES, Releases } from "../releases.ts";
 import { parseNonce, parseSample, type Sample } from "../sample.ts";
 import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "../timeline.ts";
 import { byId } from "./dom.ts";
@@ -10,12 +12,13 @@ export type Inputs = {
   file: File;
   policy: Uint8Array | null;
   known: KnownHead[];
+  releases: Releases;
   nonce?: Uint8Array;
   downtime: Downtime[] | null;
   sample?: Sample;
 };
 
-export const FIELDS = ["export", "policy", "known", "nonce", "downtime", "sample", "filter"] as const;
+export const FIELDS = ["export", "policy", "known", "release", "nonce", "downtime", "sample", "filter"] as const;
 export const field = (name: (typeof FIELDS)[number]): HTMLInputElement => byId(name, HTMLInputElement);
 const filesOf = (name: (typeof FIELDS)[number]): File[] => [...(field(name).files ?? [])];
 const textOf = (name: (typeof FIELDS)[number]): string => field(name).value.trim();
@@ -26,7 +29,10 @@ export async function readInputs(): Promise<Inputs> {
   if (file === undefined) throw new UnusableInput("export", "choose an export or a proof first");
   const policy = await readPolicy();
   const known: KnownHead[] = [];
-  for (const one of filesOf("known")) known.push(...knownOf(await readSmall(one, "known"), one.name));
+  for (const one of filesOf("known")) known.push(...used("known", one, parseKnown, await readSmall(one, "known")));
+  const releases = new Releases(webPlatform);
+  for (const one of filesOf("release"))
+    used("release", one, (bytes) => releases.add(bytes), await readSmall(one, "release", MAX_RELEASE_BYTES));
   const nonce = nonceOf(textOf("nonce"));
   const [times] = filesOf("downtime");
   const downtime = times === undefined ? null : downtimeOf(await readSmall(times, "downtime", MAX_DOWNTIME_BYTES), times.name);
@@ -35,6 +41,7 @@ export async function readInputs(): Promise<Inputs> {
     file,
     policy,
     known,
+    releases,
     downtime,
     ...(nonce === null ? {} : { nonce }),
     ...(sample === null ? {} : { sample }),
@@ -46,12 +53,12 @@ export async function readPolicy(): Promise<Uint8Array | null> {
   return file === undefined ? null : readSmall(file, "policy");
 }
 
-function knownOf(bytes: Uint8Array, name: string): KnownHead[] {
+function used<T>(field: string, { name }: File, read: (bytes: Uint8Array) => T, bytes: Uint8Array): T {
   try {
-    return parseKnown(bytes);
+    return read(bytes);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    throw new UnusableInput("known", `${name}: ${error.message}`);
+    throw new UnusableInput(field, `${name}: ${error.message}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** A report as the page shows it: the answer first, then the six verdicts, then what they rest on. */
 import type { ProofReport } from "../event-proof.ts";
+import { binariesText, lacksStarts } from "../measured.ts";
 import { NOT_PROVEN } from "../output.ts";
 import { pictureOf } from "../picture.ts";
 import { EXIT_NOT_CHECKED, EXIT_REFUSED, type Verdict, VERDICTS, type VerdictName } from "../verdicts.ts";
@@ -59,6 +60,8 @@ function answerOf(judged: Judged): HTMLElement {
           : `The export of entry ${judged.freshness.entry} carries your nonce: the log is no older than you gave it.`,
       ),
     );
+  if ("binaries" in judged && lacksStarts(judged.binaries))
+    answer.appendChild(element("p", {}, "No start in this log was measured: nothing could be compared with the release."));
   if (open.length > 0 && exitCode !== EXIT_REFUSED)
     answer.appendChild(element("p", {}, `Not checked, and so not known: ${open.join(", ")}.`));
   return answer;
@@ -84,8 +87,10 @@ function verdictTable({ verdicts }: Judged): HTMLElement {
   return section("Verdicts", table("verdicts", ["Verdict", "Result", "First entry", "Reason"], body));
 }
 
-function factsOf({ checkpoint, policySha256, bundleBytes, entriesRead, from, to, underOtherSchemas, findings, sample }: Report) {
+function factsOf(report: Report): HTMLElement {
+  const { checkpoint, policySha256, bundleBytes, entriesRead, from, to, underOtherSchemas, findings, binaries, sample } = report;
   const facts: [string, string][] = [["Policy, SHA-256", policySha256 ?? "none given"]];
+  for (const sha256 of binaries.releases) facts.push(["Release, SHA-256", sha256]);
   if (checkpoint !== null)
     facts.push(["Log", checkpoint.origin], ["Checkpoint", `${checkpoint.size} entries, root ${checkpoint.root}`]);
   facts.push(["Export", `${bundleBytes} bytes, ${entriesRead} entries read`]);
@@ -97,6 +102,8 @@ function factsOf({ checkpoint, policySha256, bundleBytes, entriesRead, from, to,
     ]);
   if (findings !== null && findings.abruptStarts > 0)
     facts.push(["Restarts", `${findings.abruptStarts} without a stop in good order`]);
+  const starts = binariesText(binaries);
+  if (starts !== null) facts.push(["Binaries", starts]);
   if (sample !== undefined)
     facts.push([
       "Sample",

@@ -14,6 +14,7 @@ export type Chosen = {
   export: Buffer;
   policy?: Buffer;
   known?: Buffer[];
+  release?: Buffer[];
   nonce?: string;
   downtime?: string;
   sample?: string;
@@ -46,6 +47,7 @@ export class OpenedPage {
     await setFiles("export", [chosen.export]);
     if (chosen.policy !== undefined) await setFiles("policy", [chosen.policy]);
     if (chosen.known !== undefined) await setFiles("known", chosen.known);
+    if (chosen.release !== undefined) await setFiles("release", chosen.release);
     if (chosen.downtime !== undefined || chosen.sample !== undefined) await page.click("summary");
     if (chosen.downtime !== undefined) await setFiles("downtime", [Buffer.from(chosen.downtime)]);
     for (const name of ["nonce", "sample", "filter"] as const)

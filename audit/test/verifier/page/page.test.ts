@@ -13,15 +13,16 @@ import { nodePlatform } from "../../../src/verifier/platform-node.ts";
 import { parseNonce, parseSample, type Sample } from "../../../src/verifier/sample.ts";
 import { parseDowntime } from "../../../src/verifier/timeline.ts";
 import { exitCode } from "../../../src/verifier/verdicts.ts";
-import { verify } from "../../../src/verifier/verify.ts";
+import { lacksCounterpart, verify } from "../../../src/verifier/verify.ts";
 import { keyList, startedAuditd } from "../../helper.ts";
 import { MadeLog, ORIGIN } from "../made-log.ts";
+import { madeRelease, releasesOf } from "../made-release.ts";
 import { type Chosen, HTML, openPage, startedBrowser } from "./opened-page.ts";
 
 const browser = await startedBrowser(t);
 
 /** What the file that runs under Node says of the same. */
-async function byNode({ export: bytes, policy, known, nonce, downtime, sample, filter }: Chosen): Promise<object> {
+async function byNode({ export: bytes, policy, known, release = [], nonce, downtime, sample, filter }: Chosen): Promise<object> {
   if (bytes.toString("latin1", 0, PROOF_HEADER.length) === PROOF_HEADER) {
     const report = await verifyProof(bytes, policy ?? null, nodePlatform);
     return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, []) };
@@ -33,11 +34,12 @@ async function byNode({ export: bytes, policy, known, nonce, downtime, sample, f
     policy: policy ?? null,
     platform: nodePlatform,
     known: (known ?? []).flatMap((one) => parseKnown(one)),
+    releases: releasesOf(...release),
     downtime: downtime === undefined ? null : parseDowntime(downtime),
     ...(nonce === undefined ? {} : { nonce: parseNonce(nonce)! }),
     ...(sample === undefined ? {} : { sample: parseSample(sample, filter ?? "", true) as Sample }),
   });
-  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], report.freshness === null) };
+  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)) };
 }
 
 /** Three hours with a witness, one of them DARK, one producer SILENT. */
@@ -53,6 +55,15 @@ function eventfulLog(): { log: MadeLog; archive: Buffer } {
   log.run(10);
   log.key();
   return { log, archive: log.archive({ note: see(), kept }) };
+}
+
+const MEASURED = { path: "app/auditd.mjs", sha256: "a".repeat(64) };
+
+function measuredLog(): MadeLog {
+  const log = MadeLog.begun();
+  log.start("supervisor");
+  log.say({ type: "admin.measured", object: { kind: "process", id: "auditd" }, detail: { files: [MEASURED] } }, "supervisor");
+  return log;
 }
 
 t.test("the page judges as the file does: honest, altered, hostile", async (t) => {
@@ -86,6 +97,12 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
       filter: "type=audit.heartbeat",
     },
   };
+  const measured = measuredLog();
+  const beside = { export: measured.archive(), policy: measured.policy() };
+  const [runs, other] = [madeRelease({ tree: [MEASURED] }), madeRelease({ tree: [{ ...MEASURED, sha256: "0".repeat(64) }] })];
+  cases["beside releases"] = { ...beside, release: [other, runs] };
+  cases["beside another release"] = { ...beside, release: [other] };
+  cases["beside a release, with nothing measured"] = { export: archive, policy, release: [runs] };
   const opened = await openPage(t, browser);
   for (const [name, chosen] of Object.entries(cases)) {
     await opened.page.reload();
@@ -96,6 +113,11 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
       const row = await opened.text(`tr[data-verdict="${verdict}"]`);
       t.ok(row.includes(said) && row.includes(reason), `${name}: shows ${verdict}`);
     }
+    for (const one of chosen.release ?? [])
+      t.ok(
+        (await opened.text("#report")).includes(createHash("sha256").update(one).digest("hex")),
+        `${name}: shows the release's hash`,
+      );
   }
   t.strictSame(opened.errors, []);
   t.strictSame(
@@ -169,6 +191,8 @@ t.test("what can't be used is said beside its field, and nothing is judged", asy
   for (const [name, chosen] of [
     ["nonce", { export: archive, nonce: "00" }],
     ["known", { export: archive, known: [Buffer.from("{}")] }],
+    ["release", { export: archive, release: [madeRelease({}), Buffer.from("{}")] }],
+    ["release", { export: archive, release: [Buffer.alloc(4_000_000, " ")] }],
     ["downtime", { export: archive, downtime: "yesterday" }],
     ["sample", { export: archive, sample: "0" }],
     ["sample", { export: archive, sample: "3" }],
@@ -280,11 +304,11 @@ t.test("keyboard alone: every field has a label, Enter checks, the report takes 
   await opened.choose({ export: archive, policy: log.policy("w1"), nonce: "cd".repeat(32) });
   const reached: string[] = [];
   await page.focus("#export");
-  for (let presses = 0; presses < 5; presses++) {
+  for (let presses = 0; presses < 6; presses++) {
     await page.keyboard.press("Tab");
     reached.push(await page.evaluate<string>("document.activeElement.id || document.activeElement.localName"));
   }
-  t.strictSame(reached, ["policy", "known", "nonce", "summary", "start"]);
+  t.strictSame(reached, ["policy", "known", "release", "nonce", "summary", "start"]);
   await page.focus("#nonce");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#json", { state: "attached" });

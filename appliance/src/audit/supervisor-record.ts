@@ -1,0 +1,89 @@
+/**
+ * What the supervisor says in the audit log. It runs before auditd does and while auditd is away, so what it has to say waits in memory; one that is
+ * killed meanwhile starts every part anew, and says it again.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type AuditProducer, AuditUnavailable, connectProducer } from "@resontech/audit/producer";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { type EventDetail, MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
+import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { Logger } from "pino";
+import type { FileDigest } from "../measure/file-digests.ts";
+
+const AGAIN_MS = 1_000;
+/** A part that can't live starts ten times a minute, at most. */
+const MAX_WAITING = 10_000;
+const SUPERVISOR = { sub: "supervisor", kind: "system" } as const;
+
+export class SupervisorRecord implements AsyncDisposable {
+  readonly #socketPath: string;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  readonly #waiting: EventDraft<"admin.measured">[] = [];
+  readonly #running: Promise<void>;
+  #producer: AuditProducer | null = null;
+  #wake = Promise.withResolvers<void>();
+
+  constructor(socketPath: string, log: Logger) {
+    this.#socketPath = socketPath;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** A part was started: what it runs. Said as soon as auditd takes it. */
+  measured(part: string, { files, image }: { files: readonly FileDigest[]; image: string | null }): void {
+    for (let from = 0; from === 0 || from < files.length; from += MAX_MEASURED_FILES) {
+      const detail: EventDetail<"admin.measured"> = { files: files.slice(from, from + MAX_MEASURED_FILES) };
+      this.#waiting.push({
+        ...({ type: "admin.measured", phase: "fact", op: randomUUID(), actor: SUPERVISOR } as const),
+        ...{ object: { kind: "process", id: part }, detail },
+        ...(image === null ? {} : { digests: { image } }),
+      });
+    }
+    if (this.#waiting.length > MAX_WAITING) this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");
+    this.#wake.resolve();
+  }
+
+  /** Resolves once it is durable. @throws AuditUnavailable while auditd is away; AuditRejected */
+  async append(draft: EventDraft, disclosures: readonly Disclosure[]): Promise<unknown> {
+    if (this.#producer === null) throw new AuditUnavailable("disconnected", "auditd was not reached yet");
+    return await this.#producer.append(draft, disclosures);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#wake.resolve();
+    await this.#running;
+    await this.#producer?.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        this.#producer ??= await connectProducer({ socketPath: this.#socketPath, boot: randomUUID(), signal });
+        await this.#say(this.#producer);
+        await this.#wake.promise;
+        this.#wake = Promise.withResolvers();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof AuditUnavailable)) this.#log.error({ err: error }, "the audit log does not take this");
+        await pause(AGAIN_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  async #say(producer: AuditProducer): Promise<void> {
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
+      try {
+        await producer.append(next);
+      } catch (error) {
+        // What never reached it is sent again; what it does not take would never be taken.
+        if (error instanceof AuditUnavailable) throw error;
+        this.#log.error({ err: error, event: next }, "the audit log does not take this");
+      }
+      this.#waiting.shift();
+    }
+  }
+}

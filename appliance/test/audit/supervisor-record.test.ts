@@ -1,0 +1,103 @@
+/** Against the real auditd. */
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
+import { FileDigests } from "../../src/measure/file-digests.ts";
+import { Supervisor } from "../../src/supervisor/supervisor.ts";
+import { shellPart } from "../supervisor/shell-part.ts";
+
+const log = pino({ level: "silent" });
+const file = (name: number | string) => ({ path: `app/${name}`, sha256: "ab".repeat(32) });
+
+function made(t: Test) {
+  const root = temporaryFolder(t);
+  const socket = join(root, "supervisor", "sock");
+  mkdirSync(join(socket, ".."), { recursive: true });
+  chmodSync(join(socket, ".."), 0o750);
+  const auditd = new AuditdFixture(join(root, "log"), {
+    producers: [{ name: "supervisor", family: "supervisor", socket, gid: null }],
+  });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  const measured = async () =>
+    (await readLeaves(auditd.logDir)).filter(({ prod, type }) => prod === "supervisor" && type === "admin.measured");
+  /** Once auditd has so many of them. */
+  const until = async (count: number) => {
+    for (let tries = 0; (await measured()).length < count; tries += 1) {
+      if (tries === 200) throw new Error("not within 20 s");
+      await sleep(100);
+    }
+    await auditd.stop();
+    return await measured();
+  };
+  return { root, socket, auditd, until };
+}
+
+t.test("what was started before auditd, and while it is away, is on record once it is there", async (t) => {
+  const { socket, auditd, until } = made(t);
+  await using record = new SupervisorRecord(socket, log);
+  record.measured("auditd", { files: [file("auditd.mjs")], image: null });
+  await auditd.start();
+  record.measured("keycloak", { files: [], image: "cd".repeat(32) });
+  await until(2);
+  record.measured("vault", { files: [file("vault.mjs")], image: null });
+  await auditd.start();
+  t.match(
+    (await until(3)).map(({ object, detail, digests }) => [object.id, detail, digests?.image]),
+    [
+      ["auditd", { files: [file("auditd.mjs")] }, undefined],
+      ["keycloak", { files: [] }, "cd".repeat(32)],
+      ["vault", { files: [file("vault.mjs")] }, undefined],
+    ],
+  );
+});
+
+t.test("a part of more files than an entry holds is told in several", async (t) => {
+  const { socket, auditd, until } = made(t);
+  await auditd.start();
+  await using record = new SupervisorRecord(socket, log);
+  const files = Array.from({ length: MAX_MEASURED_FILES + 1 }, (_, at) => file(100 + at));
+  record.measured("agent", { files, image: null });
+  const told = await until(2);
+  t.same(
+    told.flatMap(({ detail }) => (detail as { files: object[] }).files),
+    files,
+  );
+});
+
+t.test("each start of a part tells anew what it runs; one whose files can't be read is started all the same", async (t) => {
+  const { root, socket, auditd, until } = made(t);
+  await auditd.start();
+  const folder = t.testdir({ app: { one: "program" } });
+  await using record = new SupervisorRecord(socket, log);
+  const digests = new FileDigests(folder);
+  const parts = [
+    { ...shellPart(root, "one", "exec sleep 60"), runs: ["app/one"] },
+    { ...shellPart(root, "two", "exec sleep 60"), runs: ["app/two"] },
+  ];
+  const supervisor = new Supervisor(parts, root, log, {
+    digests: (paths) => digests.of(paths),
+    started: (part, runs) => record.measured(part, runs),
+  });
+  const ended = supervisor.run();
+  t.teardown(async () => {
+    supervisor.stop();
+    await ended;
+  });
+  const pidOf = (name: string) => supervisor.status().find((part) => part.name === name)?.pid ?? null;
+  while (pidOf("one") === null || pidOf("two") === null) await sleep(20);
+  process.kill(pidOf("one")!, "SIGKILL");
+  t.match(
+    (await until(2)).map(({ object, detail }) => [object.id, detail]),
+    [
+      ["one", { files: [{ path: "app/one" }] }],
+      ["one", { files: [{ path: "app/one" }] }],
+    ],
+  );
+  t.not(pidOf("two"), null);
+});
