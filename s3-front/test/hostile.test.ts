@@ -158,6 +158,7 @@ t.test("where a site controls export, a user's key can't take a model out in any
   const records = (await front.leaves()).filter(({ type }) => type === "data.object.refused");
   t.equal(records.length, 8);
   t.match(records[0], { actor: { sub: user.userId }, detail: { status: 403, code: "AccessDenied" } });
+  for (const { decision } of records) t.strictSame(decision, { effect: "deny", policy_ids: ["output-export"] });
 });
 
 t.test("a form is an object like any other, and waits in no temporary file for its signature to be read", async (t) => {

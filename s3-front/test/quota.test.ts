@@ -142,6 +142,7 @@ t.test("refused before the first byte, with Expect and without", async (t) => {
     {
       actor: { sub: user.userId },
       detail: { bucket: user.userId, status: 403, code: "QuotaExceeded", bytes: 5_000_000 },
+      decision: { effect: "deny", policy_ids: ["bucket-quota"] },
     },
   );
 });

@@ -116,7 +116,12 @@ t.test("whoever asks for the coordinator's own calls is refused, and the refusal
     name: "S3ResponseError",
     status: 403,
   });
-  t.match(await since(length), [{ type: "auth.refused", actor: { sub: ivan.userId }, detail: { reason: "AccessDenied" } }]);
+  t.match(await since(length), [
+    {
+      ...{ type: "auth.refused", actor: { sub: ivan.userId }, detail: { reason: "AccessDenied" } },
+      decision: { effect: "deny", policy_ids: ["store-keys"] },
+    },
+  ]);
 });
 
 t.test("who is not let in is named by the claim, a stranger as one", async (t) => {
@@ -141,6 +146,7 @@ t.test("who is not let in is named by the claim, a stranger as one", async (t) =
     type: "data.object.refused",
     actor: { sub: "unknown-key", kind: "anonymous" },
     detail: { status: 403, code: "InvalidAccessKeyId" },
+    decision: undefined,
   });
   t.match(leaves[2], { actor: { sub: "anonymous" }, detail: { status: 403, code: "AccessDenied" } });
 });

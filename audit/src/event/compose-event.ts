@@ -21,8 +21,8 @@ export class AuditRejected extends Error {
   }
 }
 
-/** What auditd adds: `"prod":"<32>",` and `"t_log":"<24>",`. */
-export const ADDED_BY_AUDITD_BYTES = 80;
+/** What auditd adds at most: `,"prod":"<63>"` and `,"t_log":"<24>"`. */
+export const ADDED_BY_AUDITD_BYTES = 108;
 
 /** An event ready to be sent, and to be kept in a row: resent byte for byte, it is the same event. */
 export type ComposedEvent = {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_CATALOGUE, EVENT_TYPES, JOB_STATE_EVENT } from "@resontech/contracts/audit-catalogue";
 import { JOB_STATES } from "@resontech/contracts/job-states";
+import { POLICIES } from "@resontech/contracts/policies";
 import t from "tap";
 import { CATALOGUE_FILE, catalogueText } from "../../build/verifier-catalogue.ts";
 import { composeEvent } from "../../src/producer/producer.ts";
@@ -22,6 +23,15 @@ t.test("docs/auditor.md lists exactly the types of the catalogue, with their mea
     listed,
     EVENT_TYPES.map((type) => [type, kindOf(EVENT_CATALOGUE[type].phases), EVENT_CATALOGUE[type].meaning.replaceAll("|", "\\|")]),
   );
+});
+
+t.test("docs/auditor.md lists exactly the policies that decisions may name", async (t) => {
+  const table = auditorGuide.slice(
+    auditorGuide.indexOf("**Policies**"),
+    auditorGuide.indexOf("An event that auditd refuses is itself"),
+  );
+  const listed = [...table.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \|$/gm)].map(([, id, says]) => [id, says]);
+  t.same(listed, Object.entries(POLICIES));
 });
 
 t.test("every state of a job has its record", async (t) => {

@@ -56,14 +56,14 @@ export class PartsFixture implements Disposable {
     this.opened[Symbol.dispose]();
   }
 
-  async seal(name: KeyName, count: number, valueBytes = 16): Promise<void> {
+  async seal(name: KeyName, count: number, valueBytes = 16, origin = ORIGIN): Promise<void> {
     const { keys, store } = this.parts;
     const key = await keys.keyFor(name);
     for (const end = this.#sealed + count; this.#sealed < end; ) {
       const rows = Array.from({ length: Math.min(1_000, end - this.#sealed) }, () => {
         const commitment = randomBytes(32);
         const sealed = sealValue(key, commitment, randomBytes(32).toString("hex"), "v".repeat(valueBytes));
-        return { origin: ORIGIN, index: this.#sealed++, field: "src.addr", commitment, ...name, sealed };
+        return { origin, index: this.#sealed++, field: "src.addr", commitment, ...name, sealed };
       });
       store.add(rows);
     }

@@ -1,6 +1,7 @@
 /** Who asks: a platform key in `Authorization: Bearer`. Refusals are counted, logged and slowed down by source. */
 import { randomUUID } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
+import type { PolicyId } from "@resontech/contracts/policies";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError } from "../api-error.ts";
@@ -63,11 +64,13 @@ export const authentication = fp<AuthenticationOptions>(
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
       request.caller = found;
       noteLastUse(found);
-      const refusal = forbidden(found, access);
-      if (refusal === null) return;
+      const forbidden = refusalOf(found, access);
+      if (forbidden === null) return;
+      const { refusal, policy } = forbidden;
       await request.audit.fact({
         type: "auth.refused",
         object: { kind: "appliance", id: "appliance" },
+        decision: { effect: "deny", policy_ids: [policy] },
         detail: { reason: refusal.code },
       });
       throw refusal;
@@ -90,9 +93,13 @@ export function callerOfRequest(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-function forbidden(caller: Caller, access: Extract<RouteAccess, { scope: unknown }>): ApiError | null {
-  if (!caller.scopes.includes(access.scope)) return new ApiError("scope_missing", `this key lacks the scope ${access.scope}`);
-  if (access.role === "admin" && !caller.isAdmin) return new ApiError("role_required", "only an administrator may do this");
+type Forbidden = { refusal: ApiError; policy: PolicyId };
+
+function refusalOf(caller: Caller, access: Extract<RouteAccess, { scope: unknown }>): Forbidden | null {
+  if (!caller.scopes.includes(access.scope))
+    return { refusal: new ApiError("scope_missing", `this key lacks the scope ${access.scope}`), policy: "key-scope" };
+  if (access.role === "admin" && !caller.isAdmin)
+    return { refusal: new ApiError("role_required", "only an administrator may do this"), policy: "admin-role" };
   return null;
 }
 

@@ -7,6 +7,7 @@ import { committer } from "@resontech/audit/producer";
 import type { EventDetail, FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Actor, Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import type { Decision } from "@resontech/contracts/policies";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { AuditGate } from "../audit-ports.ts";
@@ -21,6 +22,8 @@ export type AuditedObject = EventObject | { path: string } | Pick<EventObject, "
 type Parts<T extends OperationType | FactType> = {
   type: T;
   object: AuditedObject;
+  /** By which policies it was let through or refused, where one was asked beyond the route's own access. */
+  decision?: Decision;
   detail?: EventDetail<T>;
   /** Personal values, each named once; they are committed. */
   pii?: Partial<Record<PiiField, string>>;
@@ -55,7 +58,7 @@ export class RequestAudit {
   }
 
   #draft<T extends OperationType | FactType>(
-    { type, object, detail, pii }: Parts<T>,
+    { type, object, decision, detail, pii }: Parts<T>,
     op: string,
   ): { draft: Omit<EventDraft<T>, "phase">; disclosures: readonly Disclosure[] } {
     const commit = committer();
@@ -76,6 +79,7 @@ export class RequestAudit {
         src,
         action: `${this.#request.method} ${routeOptions.url ?? "/"}`,
         object: "path" in object ? { kind: "object", id: commit("object.id", object.path) } : { id: op, ...object },
+        ...(decision === undefined ? {} : { decision }),
         ...(detail === undefined ? {} : { detail }),
         ...(fields.length === 0
           ? {}

@@ -91,6 +91,30 @@ t.test(
       t.notMatch(JSON.stringify(found), /canary/);
     });
 
+    t.test("each look says which policy let it see what it saw: all that there is, or the caller's own", async (t) => {
+      const { index } = (await page("?type=key.list&limit=1", alice)).events[0]!;
+      for (const { platformKey } of [alice, auditor]) await coordinator.get(`/api/audit/events/${index}`, platformKey);
+      const decided = async (type: string, by: User) => {
+        for (let tries = 0; ; tries++) {
+          const leaves = await readLeaves(coordinator.auditd.logDir);
+          const shown = leaves.filter(
+            (leaf) => leaf.type === type && leaf.on_behalf_of === by.userId && leaf.detail?.["entries"] !== 0,
+          );
+          if (shown.length > 0 || tries === 100) return shown.map(({ decision }) => decision);
+          await sleep(50);
+        }
+      };
+      for (const [by, policy] of [
+        [alice, "audit-own"],
+        [auditor, "audit-all"],
+      ] as const)
+        for (const type of ["audit.search", "audit.read"]) {
+          const decisions = await decided(type, by);
+          t.ok(decisions.length > 0, `${policy} ${type}`);
+          for (const decision of decisions) t.strictSame(decision, { effect: "allow", policy_ids: [policy] });
+        }
+    });
+
     /** Waits for the record of looks that showed nothing. */
     const emptyLooks = async (type: string, least: number): Promise<number> => {
       for (let tries = 0; ; tries++) {

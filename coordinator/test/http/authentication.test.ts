@@ -94,7 +94,12 @@ t.test("an upload over the quota is refused with a record", async (t) => {
     payload: { key: "jobs/a/big", size: 11 * 1024 ** 3 },
   });
   t.match(reply, { status: 403, body: { code: "quota_exceeded" } });
-  t.match(api.audit.drafts.slice(before), [{ type: "data.object.refused", phase: "fact", detail: { code: "quota_exceeded" } }]);
+  t.match(api.audit.drafts.slice(before), [
+    {
+      ...{ type: "data.object.refused", phase: "fact", detail: { code: "quota_exceeded" } },
+      decision: { effect: "deny", policy_ids: ["bucket-quota"] },
+    },
+  ]);
 });
 
 t.test("a key can't mint a key, and the attempt is logged", async (t) => {
@@ -102,7 +107,10 @@ t.test("a key can't mint a key, and the attempt is logged", async (t) => {
     status: 403,
     body: { code: "session_only" },
   });
-  t.match(api.audit.drafts.at(-1), { type: "auth.refused", detail: { reason: "session_only" }, on_behalf_of: bob.userId });
+  t.match(api.audit.drafts.at(-1), {
+    ...{ type: "auth.refused", detail: { reason: "session_only" }, on_behalf_of: bob.userId },
+    decision: { effect: "deny", policy_ids: ["key-by-session"] },
+  });
 });
 
 t.test("a key without the scope is refused", async (t) => {
@@ -115,8 +123,14 @@ t.test("a key without the scope is refused", async (t) => {
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 403, body: { code: "role_required" } });
   await api.commit.run((db) => db.prepare("UPDATE users SET is_admin = 1 WHERE id = ?").run(bob.userId));
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
-  const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused").map(({ detail }) => detail);
-  t.same(refused.slice(-2), [{ reason: "scope_missing" }, { reason: "role_required" }]);
+  const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused");
+  t.same(
+    refused.slice(-2).map(({ detail, decision }) => ({ ...detail, ...decision })),
+    [
+      { reason: "scope_missing", effect: "deny", policy_ids: ["key-scope"] },
+      { reason: "role_required", effect: "deny", policy_ids: ["admin-role"] },
+    ],
+  );
 });
 
 t.test("keys are nowhere in the clear: not in the database, not in the log, not in the audit log", async (t) => {

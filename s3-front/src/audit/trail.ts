@@ -109,6 +109,7 @@ function draftOf(record: Record, { actor, address, userAgent }: Source, op: stri
   const alias = target.kind === "bucket" ? target.name : null;
   const draft: Omit<EventDraft, "phase"> = {
     ...{ type: record.type, op, actor, src, action: `S3 ${record.name}`, object },
+    ...(record.decision === undefined ? {} : { decision: record.decision }),
     ...(record.detail === undefined ? {} : { detail: record.detail }),
     ...(alias === null ? {} : { pii: [{ field: "bucket-alias" as const, commitment: commit("pii.bucket-alias", alias) }] }),
   };

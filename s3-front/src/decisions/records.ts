@@ -1,6 +1,8 @@
 import { joinKey } from "@resontech/audit/producer";
 import type { EventDetail, EventType } from "@resontech/contracts/audit-catalogue";
+import type { Decision } from "@resontech/contracts/policies";
 import type { S3Request } from "./classify.ts";
+import type { S3Refusal } from "./s3-error.ts";
 
 /** What a record speaks of. `id` is the bucket's owner: its name holds the user's, so it stands there as a commitment alone. */
 export type Target =
@@ -9,7 +11,7 @@ export type Target =
   | { kind: "key"; id: string | null }
   | { kind: "appliance"; id: "appliance" };
 
-export type Record = { type: EventType; name: string; target: Target; detail?: EventDetail };
+export type Record = { type: EventType; name: string; target: Target; decision?: Decision; detail?: EventDetail };
 
 /** How the engine, or the door, answered. */
 export type Answer = { status: number; code: string | null; bytes: number | null };
@@ -101,16 +103,22 @@ export function deleteManyRecords(
 }
 
 /** What the door refused by itself although it understood it; null for a mistake that asks for nothing forbidden. */
-export function refusalRecord(request: S3Request, owner: string | null, status: number, code: string): Record | null {
+export function refusalRecord(
+  request: S3Request,
+  owner: string | null,
+  { status, code, policy }: Pick<S3Refusal, "status" | "code" | "policy">,
+): Record | null {
+  const decided = policy === null ? {} : { decision: { effect: "deny", policy_ids: [policy] } satisfies Decision };
   if (request.key === null) {
     if (status !== 403) return null;
     const target = { kind: "appliance", id: "appliance" } as const;
-    return { type: "auth.refused", name: request.operation.name, target, detail: { reason: code } };
+    return { type: "auth.refused", name: request.operation.name, target, ...decided, detail: { reason: code } };
   }
   return {
     type: "data.object.refused",
     name: request.operation.name,
     target: targetOf(request, owner),
+    ...decided,
     detail: { ...(owner === null ? {} : { bucket: owner }), status, code, bytes: request.length.storedBytes },
   };
 }

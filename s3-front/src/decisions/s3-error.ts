@@ -1,3 +1,5 @@
+import type { PolicyId } from "@resontech/contracts/policies";
+
 /** What the front answers by itself, in S3's spelling of codes: clients branch on them. */
 const S3_ERRORS = {
   AccessDenied: 403,
@@ -25,9 +27,12 @@ export class S3Refusal extends Error {
   override readonly name = "S3Refusal";
   readonly code: S3ErrorCode;
   readonly status: number;
+  /** By which it was refused; null for a mistake, and for a key that nobody knows. */
+  readonly policy: PolicyId | null;
 
-  constructor(code: S3ErrorCode, message: string) {
+  constructor(code: S3ErrorCode, message: string, policy: PolicyId | null = null) {
     super(message);
+    this.policy = policy;
     this.code = code;
     this.status = S3_ERRORS[code];
   }

@@ -91,7 +91,7 @@ export class Door {
       }
     } catch (error) {
       if (error instanceof S3Refusal) {
-        const record = refusalRecord(asked, owner, error.status, error.code);
+        const record = refusalRecord(asked, owner, error);
         if (record !== null) await trail.fact(record, source);
       }
       throw error;
@@ -100,14 +100,18 @@ export class Door {
 
   #checkRights({ operation, key, copySource }: S3Request, principal: Principal): void {
     if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
-      throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone");
+      throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone", "store-keys");
     // Its key id stands in every URL that it signs, and the answer to a copy tells of the source.
     if (copySource !== null && principal.kind === "coordinator")
-      throw new S3Refusal("AccessDenied", "the coordinator copies no objects");
+      throw new S3Refusal("AccessDenied", "the coordinator copies no objects", "coordinator-copies");
     const { outputExport } = this.#deps;
     const readKeys = [operation.trace.kind === "read" ? key : null, copySource?.key ?? null];
     if (readKeys.some((name) => name !== null && isExportRefused(outputExport, principal, name)))
-      throw new S3Refusal("AccessDenied", "this site controls what models leave: ask the operator to release this output");
+      throw new S3Refusal(
+        "AccessDenied",
+        "this site controls what models leave: ask the operator to release this output",
+        "output-export",
+      );
   }
 
   /** Null for what adds no byte. */
@@ -130,7 +134,11 @@ export class Door {
     if (principal.kind === "unknown") throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
     for (const touched of [bucket, copySource?.bucket ?? bucket])
       if (principal.kind === "none" || touched === null || !(await this.#deps.directory.owns(principal.subject, touched)))
-        throw new S3Refusal("AccessDenied", "a bucket takes and gives copies of objects by its owner's key alone");
+        throw new S3Refusal(
+          "AccessDenied",
+          "a bucket takes and gives copies of objects by its owner's key alone",
+          "bucket-owner",
+        );
   }
 
   async #sizeOf({ copySource }: S3Request): Promise<number> {

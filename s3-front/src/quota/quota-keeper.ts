@@ -115,5 +115,6 @@ function quotaExceeded(bytes: number, known?: { quotaBytes: number; heldBytes: n
   return new S3Refusal(
     "QuotaExceeded",
     `the bucket's quota is used up${why}; delete what is no longer needed, or ask the operator`,
+    "bucket-quota",
   );
 }

@@ -92,6 +92,21 @@ export class CommitmentStore {
       .all(subject);
   }
 
+  /** The shards in which something of a subject's month is sealed; at most so many. One look into the index for each, however much there is. */
+  shardsOf({ subject, month }: SubjectMonth, limit: number): string[] {
+    const next = this.#db
+      .prepare<unknown[], string>(
+        "SELECT origin FROM commitments WHERE subject = ? AND month = ? AND origin > ? ORDER BY origin LIMIT 1",
+      )
+      .pluck();
+    const found: string[] = [];
+    for (let origin = next.get(subject, month, ""); origin !== undefined && found.length < limit; ) {
+      found.push(origin);
+      origin = next.get(subject, month, origin);
+    }
+    return found;
+  }
+
   subjectMonths(): SubjectMonth[] {
     return this.#db.prepare<[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments ORDER BY month, subject").all();
   }

@@ -10,6 +10,7 @@ import { HOLDS_IN_DOUBT } from "../decisions/approval.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
+import { MAX_STATED_SHARDS, statable } from "../decisions/statable.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import { statementOf } from "./commitments-root.ts";
@@ -25,9 +26,17 @@ const MAX_NEEDLES = 100_000;
 /** Between two such steps others are heard. */
 const ROWS_AT_ONCE = 5_000;
 
+/** In an act's result, beside what its outcome says: there was more than it could tell of. */
+const LEFT = "left";
+
+/** Whether another act must follow for the rest of what was asked for. */
+export function hasLeft({ result }: Act): boolean {
+  return result?.[LEFT] === true;
+}
+
 export type Destroying = {
   draft: OperationDraft;
-  /** Asked once the spool is drained, and never again: what is decided is gone through with. @throws VaultRefused when something came in between */
+  /** Asked once the spool is drained, and never again: what is decided is gone through with, as far as one outcome can tell of it. @throws VaultRefused when something came in between */
   names: () => KeyName[];
   /** Beyond `erased` and `final_after`, in the outcome. */
   detail: () => Record<string, unknown>;
@@ -55,6 +64,11 @@ export class Destruction {
     });
   }
 
+  /** What one act may take of these; what is left is another's. */
+  statable(names: readonly KeyName[]): KeyName[] {
+    return statable(names, (name) => this.#parts.store.shardsOf(name, MAX_STATED_SHARDS + 1));
+  }
+
   async #decide(op: string, { draft, names, detail }: Destroying): Promise<void> {
     const { acts, outbox, intake, record, signal } = this.#parts;
     const place = outbox.placeOf(op, "requested");
@@ -63,8 +77,16 @@ export class Destruction {
     // The connection told whether the log knows more than this database.
     if (outbox.holdsInDoubt) throw new VaultRefused(HOLDS_IN_DOUBT.code, HOLDS_IN_DOUBT.message);
     let doomed: KeyName[];
+    let isPart: boolean;
     try {
-      doomed = names();
+      const all = names();
+      doomed = this.statable(all);
+      isPart = doomed.length < all.length;
+      if (isPart && doomed.length === 0)
+        throw new VaultRefused(
+          "too_many_shards",
+          `a month of it lies in more than ${MAX_STATED_SHARDS} shards: no entry could name them`,
+        );
     } catch (error) {
       if (error instanceof VaultRefused) acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: error.code }) });
       throw error;
@@ -72,7 +94,7 @@ export class Destruction {
     acts.advance(op, "destroying", {
       also: () => {
         acts.doom(op, doomed);
-        return { ...acts.get(op).result, ...detail() };
+        return { ...acts.get(op).result, ...detail(), ...(isPart ? { [LEFT]: true } : {}) };
       },
     });
   }
@@ -110,7 +132,7 @@ export class Destruction {
   async #state(op: string, { draft }: Destroying): Promise<void> {
     const { acts, record, scrub } = this.#parts;
     await scrub();
-    const { unwitnessed, ...detail } = acts.get(op).result ?? {};
+    const { unwitnessed, [LEFT]: _left, ...detail } = acts.get(op).result ?? {};
     const outcome = { code: "ok", ...(unwitnessed === true ? { unwitnessed: true as const } : {}) };
     acts.advance(op, "completed", { say: outcomeOf(draft, "completed", outcome, detail) });
     await record.durableInTime(op, "completed");

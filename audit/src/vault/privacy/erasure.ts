@@ -8,7 +8,7 @@ import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
-import type { Destroying, Destruction } from "./destruction.ts";
+import { type Destroying, type Destruction, hasLeft } from "./destruction.ts";
 
 type Asked = Omit<EraseRequest, "verb">;
 
@@ -22,10 +22,21 @@ export class Erasures {
   }
 
   /**
-   * Resolves once the log has that it is done, and that nothing was found any more.
-   * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back
+   * Resolves once the log has that it is done, and that nothing was found any more. What lies in more shards than one outcome names is done
+   * by several operations, which have the request's name in common.
+   * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back, up to what its outcome tells of
    */
-  async erase({ verb, ...asked }: EraseRequest): Promise<EraseReply> {
+  async erase(request: EraseRequest): Promise<EraseReply> {
+    let act = await this.#eraseOnce(request);
+    const done = [act];
+    while (hasLeft(act)) {
+      act = await this.#eraseOnce(request);
+      done.push(act);
+    }
+    return replyOf(done);
+  }
+
+  async #eraseOnce({ verb, ...asked }: EraseRequest): Promise<Act> {
     const { acts, outbox, record } = this.#parts;
     const op = randomUUID();
     const objection = (): Objection | null => {
@@ -37,7 +48,7 @@ export class Erasures {
     await grantedInTurn(this.#parts, { verb, requester: asked.requester }, objection, () =>
       opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked)),
     );
-    return replyOf(await this.goOn(op));
+    return await this.goOn(op);
   }
 
   goOn(op: string): Promise<Act> {
@@ -78,21 +89,22 @@ function draftOf(op: string, { subject, request, legalBasis, requester, approver
   };
 }
 
-function replyOf({ op, state, result }: Act): EraseReply {
-  const {
-    erased,
-    final_after: finalAfter,
-    handed_out: handedOut,
-  } = result as {
-    erased: ErasedOfShard[];
-    final_after: string;
-    handed_out: number;
-  };
+type Result = { erased: ErasedOfShard[]; final_after: string; handed_out: number };
+
+/** Of the acts of one request, in order; named by the first. */
+function replyOf(acts: readonly Act[]): EraseReply {
+  const results = acts.map(({ result }) => result as Result);
+  const counts = new Map<string, number>();
+  for (const { origin, commitments_count: count } of results.flatMap(({ erased }) => erased))
+    counts.set(origin, (counts.get(origin) ?? 0) + count);
   return {
-    op,
-    erased: erased.map(({ origin, commitments_count: count }) => ({ origin, count })),
-    finalAfter,
-    handedOut,
-    confirmed: state === "done",
+    op: acts[0]!.op,
+    erased: [...counts].map(([origin, count]) => ({ origin, count })),
+    finalAfter: results
+      .map(({ final_after: finalAfter }) => finalAfter)
+      .sort()
+      .at(-1)!,
+    handedOut: results.at(-1)!.handed_out,
+    confirmed: acts.every(({ state }) => state === "done"),
   };
 }

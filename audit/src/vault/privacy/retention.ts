@@ -20,16 +20,24 @@ export class Retention {
     this.#destruction = destruction;
   }
 
-  /** Ends what is overdue. Nothing is said where nothing is, nor of a class of which an act is under way. @throws AuditUnavailable, SpoolBlocked */
+  /**
+   * Ends what is overdue, by as many acts as their outcomes need to tell of it. Nothing is said where nothing is, nor of a class of which an act is
+   * under way; nor of a month that no outcome could tell of, which stays.
+   * @throws AuditUnavailable, SpoolBlocked
+   */
   async enforce(nowMs: number): Promise<void> {
-    const { acts, record } = this.#parts;
+    const { acts, record, log } = this.#parts;
     const isUnderWay = (kind: RetentionClass): boolean =>
       acts.underWay().some((act) => act.kind === "retention" && (act.request as Asked).class === kind);
     for (const asked of this.#asked(nowMs)) {
-      if (isUnderWay(asked.class) || this.#overdue(asked).length === 0) continue;
-      const op = randomUUID();
-      await opened(record, acts, { kind: "retention", subject: null, request: asked }, draftOf(op, asked));
-      await this.goOn(op);
+      if (isUnderWay(asked.class)) continue;
+      while (this.#destruction.statable(this.#overdue(asked)).length > 0) {
+        const op = randomUUID();
+        await opened(record, acts, { kind: "retention", subject: null, request: asked }, draftOf(op, asked));
+        await this.goOn(op);
+      }
+      const kept = this.#overdue(asked).length;
+      if (kept > 0) log.error({ ...asked, kept }, "what is over lies in more shards than an entry can name, and is kept");
     }
   }
 

@@ -34,12 +34,13 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
     async (request) => {
       const { query } = request;
+      const { view, decision } = auditViewOf(callerOfRequest(request));
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(
-        () => auditSearch.events(query, auditViewOf(callerOfRequest(request))),
+        () => auditSearch.events(query, view),
         async (page) => {
           const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
-          await request.audit.fact({ type: "audit.search", object: log, detail });
+          await request.audit.fact({ type: "audit.search", object: log, decision, detail });
         },
       );
     },
@@ -59,10 +60,11 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
     async (request) => {
       const { index } = request.params;
+      const { view, decision } = auditViewOf(callerOfRequest(request));
       return await looked(
-        () => auditSearch.event(index, request.query.shard, auditViewOf(callerOfRequest(request))),
+        () => auditSearch.event(index, request.query.shard, view),
         async (entry) => {
-          await request.audit.fact({ type: "audit.read", object: log, detail: { entries: entry === null ? 0 : 1 } });
+          await request.audit.fact({ type: "audit.read", object: log, decision, detail: { entries: entry === null ? 0 : 1 } });
         },
       );
     },

@@ -41,6 +41,7 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
       await request.audit.fact({
         type: "auth.refused",
         object: { kind: "appliance", id: "appliance" },
+        decision: { effect: "deny", policy_ids: ["key-by-session"] },
         detail: { reason: "session_only" },
       });
       throw new ApiError("session_only", "a platform key can't mint a platform key");

@@ -49,6 +49,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         await request.audit.fact({
           type: "data.object.refused",
           object: { path: `${bucket.name}/${key}` },
+          decision: { effect: "deny", policy_ids: ["bucket-quota"] },
           detail: { bucket: bucket.ownerId, status: 403, code: "quota_exceeded", bytes: size },
         });
         throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
