@@ -34,10 +34,12 @@ import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
 import { Layout } from "./layout.ts";
 import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
+import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
 const STOP_TIMEOUT_MS = 180_000;
 /** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
+const UNINSTALL_CONNECT_MS = 2_000;
 const HEALTH_TIMEOUT_MS = 300_000;
 
 // The release lies at <root>/releases/<id>/app/appliance.mjs; from sources there is no default root.
@@ -309,11 +311,23 @@ leaves(program.command("resume"), { none: "goes on with an install whose end is 
     process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
   });
 
-leaves(program.command("uninstall"), { none: "the log goes with it; what left it before stays" })
+leaves(program.command("uninstall"), { event: "admin.uninstall" })
   .description("stop and remove everything that the install made, all data and the audit log included")
   .option("--yes", "do not ask", false)
   .action(async ({ yes }: { yes: boolean }) => {
-    process.exitCode = await runInstaller(new Layout(root(), "-"), ["uninstall", "--root", root(), ...(yes ? ["--yes"] : [])]);
+    const args = ["uninstall", "--root", root(), ...(yes ? ["--yes"] : [])];
+    process.exitCode = await recordedUninstall(
+      async () => {
+        try {
+          return await connectOperator(openContext(root()).layout, UNINSTALL_CONNECT_MS);
+        } catch {
+          // A configuration that can't be read is no reason to keep it.
+          return null;
+        }
+      },
+      () => runInstaller(new Layout(root(), "-"), args),
+      say,
+    );
   });
 
 try {

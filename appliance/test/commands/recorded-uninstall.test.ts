@@ -1,0 +1,60 @@
+/** Against the real auditd; what removes is the test's. */
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { connectOperator } from "../../src/audit/operator-record.ts";
+import { recordedUninstall } from "../../src/commands/recorded-uninstall.ts";
+import { Layout } from "../../src/layout.ts";
+
+async function started(t: Test) {
+  const root = temporaryFolder(t);
+  const layout = new Layout(root, `uninstall-${process.pid}`);
+  const socket = join(root, "appliance", "sock");
+  mkdirSync(join(socket, ".."), { recursive: true });
+  chmodSync(join(socket, ".."), 0o750);
+  layout.run = () => socket;
+  const auditd = new AuditdFixture(join(root, "log"), {
+    producers: [{ name: "appliance", family: "appliance", socket, gid: null }],
+  });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  await auditd.start();
+  const said = async () => (await readLeaves(auditd.logDir)).filter(({ type }) => type === "admin.uninstall");
+  return { auditd, said, open: () => connectOperator(layout, 2_000).catch(() => null) };
+}
+
+t.test("the request is on record before anything is removed; auditd goes with the rest", async (t) => {
+  const { auditd, said, open } = await started(t);
+  const lines: string[] = [];
+  const remove = async () => {
+    t.match(await said(), [{ phase: "requested", action: "appliance uninstall" }]);
+    await auditd.stop();
+    return 0;
+  };
+  t.equal(await recordedUninstall(open, remove, (line) => lines.push(line)), 0);
+  t.same(lines, []);
+  t.equal((await said()).length, 1);
+});
+
+t.test("an uninstall that was declined, or failed, has its outcome", async (t) => {
+  const { auditd, said, open } = await started(t);
+  t.equal(await recordedUninstall(open, async () => 1, t.fail), 1);
+  await auditd.stop();
+  t.match(await said(), [{ phase: "requested" }, { phase: "failed", outcome: { code: "not_removed" } }]);
+});
+
+t.test("an appliance whose log takes nothing is removed all the same, and its operator is told", async (t) => {
+  const { auditd, open } = await started(t);
+  await auditd.stop("SIGKILL");
+  const lines: string[] = [];
+  t.equal(
+    await recordedUninstall(
+      open,
+      async () => 0,
+      (line) => lines.push(line),
+    ),
+    0,
+  );
+  t.match(lines, [/auditd does not answer/]);
+});
