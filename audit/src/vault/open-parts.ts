@@ -59,7 +59,7 @@ export async function openParts(config: VaultConfig): Promise<OpenedVault> {
     scrub: async () => {
       // What erases comes first: the other file may lack the room. It is a thousandth of it.
       keys.scrub();
-      await scrubInThread(file);
+      await scrubInThread(db);
     },
     [Symbol.dispose]: () => owned.dispose(),
   };

@@ -7,6 +7,7 @@ import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resont
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
+import { reasonOf } from "../db/scrub-room.ts";
 import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
@@ -38,6 +39,7 @@ export class Vault implements AsyncDisposable {
   #ports: LinePort[] = [];
   #working: Promise<void> = Promise.resolve();
   #fault: VaultHealth["fault"] = null;
+  #reason: string | null = null;
   #retainedOn = "";
   #lookedOn = "";
   #awaitsClock = false;
@@ -159,7 +161,9 @@ export class Vault implements AsyncDisposable {
         );
       if (signal.aborted) return;
       const [fault] = faults.filter((error) => !(error instanceof AuditUnavailable));
-      if (fault !== undefined && fault.message !== this.#fault?.message) log.error({ err: fault }, "the vault's own work fails");
+      const reason = fault === undefined ? null : reasonOf(fault);
+      if (reason !== null && reason !== this.#reason) log.error({ err: fault }, "the vault's own work fails");
+      this.#reason = reason;
       this.#fault = fault === undefined ? null : { code: codeOf(fault), message: fault.message };
       await pause(config.pollMs, undefined, { signal }).catch(() => {});
     }

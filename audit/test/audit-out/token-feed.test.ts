@@ -1,7 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -15,6 +12,7 @@ import { TokenFeed } from "../../src/audit-out/search/token-feed.ts";
 import { type AuditdFixture, temporaryFolder } from "../helper.ts";
 import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "../vault/helper.ts";
 import { silent, until } from "./helper.ts";
+import { feedFrom, found, HaltingVault, holding, withTokens } from "./indexed-tokens.ts";
 
 type Reply = { statusCode: number; indices: number[]; behind: number; code?: string };
 
@@ -159,35 +157,6 @@ t.test("a vault that has lost its key of tokens has the index begin anew", async
   await search.finds(query, [first.index]);
 });
 
-/** Names the key of the vault's that made the tokens. */
-const TOKEN_KEY = "k";
-
-/** One entry with a token of two fields of its own each. */
-function withTokens(stateDir: string, entries: number): { index: SearchIndex; tokens: { addr: string; agent: string }[] } {
-  const index = new SearchIndex(stateDir, () => {});
-  index.beginTokens(TOKEN_KEY);
-  const names = { type: "key.list", prod: "coordinator-gate", phase: "fact", sub: "usr-1", kind: "user", object: "usr-1" };
-  const row = () => ({ ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, outcome: null });
-  index.add("2026", 0, Array.from({ length: entries }, row));
-  const tokens = Array.from({ length: entries }, () => ({
-    addr: randomBytes(16).toString("hex"),
-    agent: randomBytes(16).toString("hex"),
-  }));
-  const lines = tokens.flatMap(({ addr, agent }, at) => [
-    { index: at, field: "src.addr", token: addr },
-    { index: at, field: "src.agent", token: agent },
-  ]);
-  index.addTokens("2026", { after: { index: -1, field: "" }, at: { index: entries - 1, field: "src.agent" } }, lines);
-  return { index, tokens };
-}
-
-const found = (index: SearchIndex, token: string): number[] =>
-  index.find({ token, order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10).map((event) => event.index);
-
-/** Files that hold the bytes of a token. */
-const holding = (folder: string, token: string): string[] =>
-  readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(Buffer.from(token, "hex")));
-
 t.test("a field that was erased goes, in every byte; another field of the same entry is found on", async (t) => {
   const folder = temporaryFolder(t);
   const { index, tokens } = withTokens(folder, 2);
@@ -255,52 +224,6 @@ t.test(
     t.same(found(index, tokens[0]!.agent), [0]);
   },
 );
-
-/** A vault with one act, which it tells as far as it is let: what it says last can be held back, or cut off. */
-class HaltingVault {
-  readonly socketPath: string;
-  readonly #server: Server;
-  readonly #held = new Set<Socket>();
-  isHolding = true;
-
-  /** @param lines what the act destroyed */
-  constructor(t: Test, lines: () => Iterable<{ index: number; field: string }>) {
-    this.socketPath = join(temporaryFolder(t), "vault.sock");
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
-      socket.on("error", () => {});
-      void this.#answer(socket, lines);
-    }).listen(this.socketPath);
-    t.teardown(() => this.#server.close());
-  }
-
-  hangUp(): void {
-    for (const socket of this.#held) socket.destroy();
-    this.#held.clear();
-  }
-
-  async #answer(socket: Socket, lines: () => Iterable<{ index: number; field: string }>): Promise<void> {
-    const [asked] = (await once(socket, "data")) as [Buffer];
-    const request = JSON.parse(asked.toString("utf8")) as { verb: string; after: number };
-    const end = (end: object): void => void socket.end(`${JSON.stringify({ end })}\n`);
-    if (request.verb === "tokens") return end({ more: false, at: null, key: TOKEN_KEY });
-    if (request.after > 0) return end({ act: null, life: "a" });
-    for (const line of lines())
-      if (!socket.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`)) await once(socket, "drain");
-    if (this.isHolding) this.#held.add(socket);
-    else end({ act: 1, life: "a" });
-  }
-}
-
-function feedFrom(t: Test, vault: HaltingVault, index: SearchIndex): void {
-  const shards = [{ slug: "2026", origin: "box.audit.acme/2026" }];
-  const follower = { shards, entriesFrom: () => 0 } as unknown as LogFollower; // The log itself has no part in it.
-  const feed = new TokenFeed(vault.socketPath, index, follower, silent);
-  t.teardown(async () => {
-    const stopped = feed[Symbol.asyncDispose]();
-    vault.hangUp();
-    await stopped;
-  });
-}
 
 t.test(
   "what a long act destroyed goes as it is told, and all of it is asked for again where the vault hangs up before its end",

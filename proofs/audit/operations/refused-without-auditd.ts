@@ -13,9 +13,8 @@ type Outcome = Refusals & {
   /** What was asked again once auditd was back, and not served; must be empty. */
   notServedAgain: string[];
   /**
-   * What a part is answered before anything else was asked. A part has no record of its own: it gets in while the door takes
-   * auditd to be there, and that one hangs the door learns by the first record that is not acknowledged. Nobody can read a part
-   * before its upload is completed, which is refused.
+   * What a part is answered before anything else was asked. A part has no record of its own: it gets in while the door has heard
+   * auditd in the last 2 s. Nobody can read a part before its upload is completed, which is refused.
    */
   firstPart: number;
 };

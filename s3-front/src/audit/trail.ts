@@ -1,10 +1,11 @@
 /** What the door writes into the audit log, and when it must be durable: before the engine sees a change, before a reader sees a byte. */
 import { randomUUID } from "node:crypto";
-import { ACKNOWLEDGEMENT_TIMEOUT_MS, AuditUnavailable, type AuditProducer, committer } from "@resontech/audit/producer";
+import { type AuditProducer, committer } from "@resontech/audit/producer";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { OperationType } from "@resontech/contracts/audit-catalogue";
-import type { Actor } from "@resontech/contracts/audit-event";
+import type { Actor, Disclosure } from "@resontech/contracts/audit-event";
 import type { Record } from "../decisions/records.ts";
+import { AuditdLiveness } from "./auditd-liveness.ts";
 
 /** Who asks, from where. */
 export type Source = { actor: Actor; address: string; userAgent: string | null };
@@ -26,49 +27,33 @@ const MAX_AGENT_CHARS = 512;
 export class Trail {
   readonly #producer: AuditProducer;
   readonly #onError: (error: unknown) => void;
-  #isStuck = false;
+  readonly #liveness: AuditdLiveness;
 
   constructor(producer: AuditProducer, onError: (error: unknown) => void) {
     this.#producer = producer;
     this.#onError = onError;
-  }
-
-  /** False while auditd is away or has stopped acknowledging. */
-  get isUp(): boolean {
-    return this.#producer.connected && !this.#isStuck;
+    this.#liveness = new AuditdLiveness(producer);
   }
 
   /**
-   * For what has no record of its own and yet must not pass unseen.
+   * For what has no record of its own and yet must not pass unseen: some 2 s after auditd was last heard, nothing does.
    * @throws AuditUnavailable when auditd does not answer
    */
-  async demand(): Promise<void> {
-    if (this.isUp) return;
-    await this.#watched(async () => {
-      const late = Promise.withResolvers<never>();
-      const timer = setTimeout(
-        () => late.reject(new AuditUnavailable("timeout", "auditd does not answer")),
-        ACKNOWLEDGEMENT_TIMEOUT_MS,
-      );
-      try {
-        await Promise.race([this.#producer.status(), late.promise]);
-      } finally {
-        clearTimeout(timer);
-      }
-    });
+  demand(): Promise<void> {
+    return this.#liveness.demand();
   }
 
   /** One record; durable when it resolves. @throws AuditUnavailable */
   async fact(record: Record, source: Source, op: string = randomUUID()): Promise<void> {
     const { draft, disclosures } = draftOf(record, source, op);
-    await this.#watched(() => this.#producer.append({ ...draft, phase: "fact" }, disclosures));
+    await this.#append({ ...draft, phase: "fact" }, disclosures);
   }
 
   /** Opens an operation; its `requested` is durable when it resolves. @throws AuditUnavailable: the effect must not happen */
   async open(record: Record, source: Source): Promise<OpenRecord> {
     const op = randomUUID();
     const { draft, disclosures } = draftOf(record, source, op);
-    await this.#watched(() => this.#producer.append({ ...draft, phase: "requested" }, disclosures));
+    await this.#append({ ...draft, phase: "requested" }, disclosures);
     const { type, actor, object } = draft;
     let isClosed = false;
     return {
@@ -79,19 +64,15 @@ export class Trail {
         const commit = committer();
         const digests = bodySha256 === null ? {} : { digests: { input: commit("digests.input", bodySha256) } };
         const closing = { type: type as OperationType, op, actor, object, phase, outcome, ...digests };
-        this.#watched(() => this.#producer.append(closing, commit.disclosures)).catch(this.#onError);
+        this.#append(closing, commit.disclosures).catch(this.#onError);
       },
     };
   }
 
-  async #watched(send: () => Promise<unknown>): Promise<void> {
-    try {
-      await send();
-      this.#isStuck = false;
-    } catch (error) {
-      if (error instanceof AuditUnavailable) this.#isStuck = true;
-      throw error;
-    }
+  async #append(draft: EventDraft, disclosures: readonly Disclosure[]): Promise<void> {
+    const sentAtMs = performance.now();
+    await this.#producer.append(draft, disclosures);
+    this.#liveness.heard(sentAtMs);
   }
 }
 

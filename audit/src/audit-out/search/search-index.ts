@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { TokenLine } from "@resontech/contracts/vault-tokens";
+import { giveBackLog } from "../../db/scrub.ts";
 import { scrubInThread } from "../../db/scrub-thread.ts";
 import { inOrder } from "../../decisions/shard-plan.ts";
 import type { Position } from "../follow/position.ts";
@@ -226,12 +227,12 @@ export class SearchIndex implements Disposable {
 
   /**
    * Takes what was dropped out of every byte of the files, on a thread. It reads on meanwhile; whoever writes waits first, or the whole process would.
-   * @throws what the thread says: it is to be tried again
+   * @throws NoRoomToScrub, or what the thread says: it is to be tried again, and {@link hasRemnants} until it was done
    */
   async scrub(): Promise<void> {
     await this.whenScrubbed();
     const db = this.#db;
-    this.#scrubbing = scrubInThread(this.#file).finally(() => {
+    this.#scrubbing = scrubInThread(db).finally(() => {
       this.#scrubbing = null;
     });
     await this.#scrubbing;
@@ -298,6 +299,7 @@ export class SearchIndex implements Disposable {
         const verdict = String(db.pragma("quick_check(1)", { simple: true }));
         if (verdict !== "ok") throw new Error(verdict);
         this.#load(db);
+        giveBackLog(db);
         return db;
       }
       if (version !== 0) onRebuild(`the index is of version ${String(version)}, this program's is ${SCHEMA_VERSION}`);

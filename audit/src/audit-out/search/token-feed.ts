@@ -10,6 +10,7 @@ import {
 } from "@resontech/contracts/vault-tokens";
 import { askJsonLines } from "@resontech/daemon/ask-json-lines";
 import type { Logger } from "pino";
+import { NoRoomToScrub, reasonOf } from "../../db/scrub-room.ts";
 import { inOrder } from "../../decisions/shard-plan.ts";
 import type { LogFollower } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
@@ -19,7 +20,7 @@ import type { FieldOfEntry, SearchIndex } from "./search-index.ts";
 const LOOK_MS = 1_000;
 /** Of an act, which may have destroyed millions: so much is in memory. */
 const DROPPED_AT_ONCE = 1_000;
-/** On a disk without room each try fills it. */
+/** After a copy that failed: each try costs as much as one that succeeds. Whether there is room for one is looked at each time. */
 const SCRUB_AGAIN_MS = 600_000;
 /** The vault may be destroying something. */
 const SILENCE_MS = 60_000;
@@ -35,7 +36,9 @@ export class TokenFeed implements AsyncDisposable {
   readonly #running: Promise<void>;
   /** Every value of an entry before this one that the vault had sealed was asked for; null until all were, once. */
   #coveredTo: Position | null = null;
-  #fault: string | null = null;
+  #fault: Error | null = null;
+  /** Dropped up to this act; the index notes it once the file was made anew. A later life asks for those in between again. */
+  #dropped: { life: string; act: number } | null = null;
   #failed: { error: unknown; untilMs: number } | null = null;
 
   constructor(socketPath: string, index: SearchIndex, follower: LogFollower, log: Logger) {
@@ -51,9 +54,9 @@ export class TokenFeed implements AsyncDisposable {
     return this.#follower.entriesFrom(this.#coveredTo);
   }
 
-  /** Why the vault was not heard; null while it is. */
+  /** Why the vault was not heard, or why what it destroyed still stands in the file; null while neither is so. */
   get fault(): string | null {
-    return this.#fault;
+    return this.#fault?.message ?? null;
   }
 
   /** What stands in the index for a value of this field. @throws SearchError `vault_unavailable` */
@@ -80,8 +83,9 @@ export class TokenFeed implements AsyncDisposable {
         await this.#dropDestroyed();
         this.#fault = null;
       } catch (error) {
-        const fault = messageOf(error);
-        if (!signal.aborted && fault !== this.#fault) this.#log.warn({ err: error }, "the vault gives no tokens");
+        const fault = error instanceof Error ? error : new Error(messageOf(error), { cause: error });
+        const isKnown = this.#fault !== null && reasonOf(fault) === reasonOf(this.#fault);
+        if (!signal.aborted && !isKnown) this.#log.warn({ err: fault }, "the index's tokens are not yet as the vault has them");
         this.#fault = fault;
       }
       await pause(LOOK_MS, undefined, { signal }).catch(() => {});
@@ -106,6 +110,7 @@ export class TokenFeed implements AsyncDisposable {
         if (end.key !== this.#index.tokenKey) {
           this.#index.beginTokens(end.key);
           this.#coveredTo = null;
+          this.#dropped = null;
           // Shards that were asked for before this one, too.
           return await this.#takeNew();
         }
@@ -119,19 +124,20 @@ export class TokenFeed implements AsyncDisposable {
   /** All acts that are not noted; only then is the file made anew, once, and only then are they noted. */
   async #dropDestroyed(): Promise<void> {
     const noted = this.#index.tokenAct;
-    let known = noted;
+    let known = this.#dropped ?? noted;
     for (;;) {
       const { act, life } = await this.#dropNextAct(known.act);
       // Another database of the vault's, an older one put back: its acts are numbered otherwise, so all of them are asked for.
       const isOther = life !== known.life && known.act > 0;
       known = { life, act: isOther ? 0 : (act ?? known.act) };
+      this.#dropped = known;
       if (act === null && !isOther) break;
     }
     if (this.#index.hasRemnants) await this.#scrub();
     if (known.life !== noted.life || known.act !== noted.act) this.#index.endTokenAct(known);
   }
 
-  /** @throws what kept it from being done, also while it is too early to try again */
+  /** @throws NoRoomToScrub; what made the last copy fail, also while it is too early to try again */
   async #scrub(): Promise<void> {
     const failed = this.#failed;
     if (failed !== null && performance.now() < failed.untilMs) throw failed.error;
@@ -139,6 +145,7 @@ export class TokenFeed implements AsyncDisposable {
       await this.#index.scrub();
       this.#failed = null;
     } catch (error) {
+      if (error instanceof NoRoomToScrub) throw error;
       this.#failed = { error, untilMs: performance.now() + SCRUB_AGAIN_MS };
       throw error;
     }
