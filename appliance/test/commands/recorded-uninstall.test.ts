@@ -39,7 +39,14 @@ t.test("the request is on record before anything is removed; auditd goes with th
 
 t.test("an uninstall that was declined, or failed, has its outcome", async (t) => {
   const { auditd, said, open } = await started(t);
-  t.equal(await recordedUninstall(open, async () => 1, t.fail), 1);
+  t.equal(
+    await recordedUninstall(
+      open,
+      async () => 1,
+      (line) => t.fail(line),
+    ),
+    1,
+  );
   await auditd.stop();
   t.match(await said(), [{ phase: "requested" }, { phase: "failed", outcome: { code: "not_removed" } }]);
 });
