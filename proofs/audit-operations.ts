@@ -3,7 +3,7 @@
  * that a user can ask for at the S3 door, is answered 503 within 2.5 s and changes no row, object or container, then or later;
  * afterwards the same requests are served. A job whose containers run meanwhile goes on. While the log's disk is nearly full
  * what runs ends and new work is refused. What a kill -9 of each producer leaves open is closed by its next life. Commands of
- * the operator have their leaves, and every operation of the whole log has one request and one outcome.
+ * the operator have their leaves, so has a sign-in at the host, and every operation of the whole log has one request and one outcome.
  *
  * `npm run prove -- audit-operations`; needs root: it mounts a disk.
  */
@@ -17,6 +17,7 @@ import { ApplianceLog } from "./audit/appliance-log.ts";
 import { commandsRecorded, isRecorded } from "./audit/operations/commands.ts";
 import { drains, isGoodDrain } from "./audit/operations/drain.ts";
 import { FirstBucket } from "./audit/operations/first-bucket.ts";
+import { hostSessionsObserved, isObserved } from "./audit/operations/host-sessions.ts";
 import { isRunOn, jobRunsOn } from "./audit/operations/job-runs-on.ts";
 import { orphansClosed } from "./audit/operations/orphans.ts";
 import { isRefusedWell, refusedWithoutAuditd } from "./audit/operations/refused-without-auditd.ts";
@@ -48,6 +49,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const drain = await drains(parts, progress);
   const orphans = await orphansClosed(parts, progress);
   const commands = await commandsRecorded(appliance, log, installed.folder("commands"), progress);
+  const host = await hostSessionsObserved(log, progress);
   const uneven = await log.uneven();
   const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
   const ok =
@@ -56,9 +58,10 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     isGoodDrain(drain) &&
     Object.values(orphans).every((one) => one === "interrupted") &&
     isRecorded(commands) &&
+    isObserved(host) &&
     uneven.length === 0 &&
     audit["SIGNATURE"] === "PASS" &&
     audit["INTEGRITY"] === "PASS" &&
     audit["COMPLETENESS"] === "PASS";
-  return { ok, figures: { refusals, job, drain, orphans, commands, uneven, audit } };
+  return { ok, figures: { refusals, job, drain, orphans, commands, host, uneven, audit } };
 }
