@@ -20,6 +20,7 @@ import type { Seen } from "../decisions/restore-plan.ts";
 import { dueStep, slugAfter } from "../decisions/shard-plan.ts";
 import { removeLeftovers, type WithRoom } from "../log/durable-file.ts";
 import { holdAlone } from "../log/only-one.ts";
+import type { LogPlace } from "../wire/frames.ts";
 import { ControlPort, ControlRefused } from "./control-port.ts";
 import { Covering } from "./covering.ts";
 import { DiskGuard } from "./disk-guard.ts";
@@ -183,6 +184,8 @@ export class Auditd implements AsyncDisposable {
         return shard().auditLog;
       },
       originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
+      saidOf: (prod: string, ops: readonly string[], after: LogPlace | undefined, isOver: () => boolean) =>
+        shard().saidOf(prod, ops, after, isOver),
       isOfOlder: async (acknowledged: Acknowledged) => {
         const { past } = shard();
         if (past === null) return false;

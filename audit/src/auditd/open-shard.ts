@@ -12,12 +12,13 @@ import { LogReader } from "../log/log-reader.ts";
 import type { LogSigner } from "../log/note-key.ts";
 import { removeSegments, Wal } from "../log/wal.ts";
 import type { WalContent } from "../log/wal-recovery.ts";
-import type { LeafRef } from "../wire/frames.ts";
+import type { LeafRef, LogPlace, SaidOfOperation } from "../wire/frames.ts";
 import { AuditLog } from "./audit-log.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { type SavedLedger, saveLedger } from "./ledger-file.ts";
 import type { PastShard } from "./past-shard.ts";
 import type { Recovered } from "./recovery.ts";
+import { saidOf } from "./said-search.ts";
 import type { ShardFiles } from "./shard-files.ts";
 import { type Segment, Sidecar } from "./sidecar.ts";
 import type { TrustPolicy } from "./trust-policy.ts";
@@ -168,6 +169,23 @@ export class OpenShard implements AsyncDisposable {
       index < this.auditLog.durableSize && (await this.auditLog.readLeaf(index)).leafHash.toString("hex") === leafHash;
     if (isHere) return this.files.origin;
     return (await this.past?.holds(index, leafHash)) === true ? (this.past?.origin ?? null) : null;
+  }
+
+  /** What the log says of operations of a producer's family, behind an entry, in the order of the log; null once nobody waits any more. */
+  saidOf(
+    prod: string,
+    ops: readonly string[],
+    after: LogPlace | undefined,
+    isOver: () => boolean,
+  ): Promise<SaidOfOperation[] | null> {
+    const { auditLog, past, files } = this;
+    const written = {
+      origin: files.origin,
+      nextIndex: auditLog.durableSize,
+      readLeaf: (index: number) => auditLog.readLeaf(index),
+    };
+    const isOf = (other: string): boolean => auditLog.ledger.isOfFamily(prod, other);
+    return saidOf(past === null ? [written] : [past, written], { ops: new Set(ops), after, isOf }, isOver);
   }
 
   /** The shard that is meant by an index, where its hash is not known: this one, if it has so many entries. */

@@ -12,7 +12,10 @@ import {
   FRAME,
   type FrameKind,
   type LeafRef,
+  type LogPlace,
+  MAX_OPERATIONS_ASKED,
   type RefusalFrame,
+  type SaidOfOperation,
   type SeenTree,
   splitAppend,
   type Spooled,
@@ -60,6 +63,15 @@ const QuerySchema = Type.Union([
     closed,
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
+  Type.Object(
+    {
+      id: SafeCount,
+      verb: Type.Literal("said-of"),
+      ops: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_OPERATIONS_ASKED }),
+      after: Type.Optional(Type.Object({ origin: Type.String({ maxLength: 255 }), index: EntryIndex }, closed)),
+    },
+    closed,
+  ),
   Type.Object({ id: SafeCount, verb: Type.Literal("status") }, closed),
   Type.Object({ id: SafeCount, verb: Type.Literal("cover"), ...Awaited }, closed),
   Type.Object(
@@ -94,6 +106,13 @@ export type SessionHost = {
   readonly log: AuditLog;
   /** The shard in which this very leaf is durable: the one that is written or the one before; null for neither. */
   originOf: (index: number, leafHash: string) => Promise<string | null>;
+  /** What the log says of operations of its family; null once nobody waits any more. */
+  saidOf: (
+    prod: string,
+    ops: readonly string[],
+    after: LogPlace | undefined,
+    isOver: () => boolean,
+  ) => Promise<SaidOfOperation[] | null>;
   /** Whether it stands in a shard before those, or a restore before them is known to have cost it. */
   isOfOlder: (acknowledged: Acknowledged) => Promise<boolean>;
   /** The oldest segment that the vault does not have. */
@@ -257,6 +276,11 @@ export class ProducerSession {
       }
       case "open-operations":
         return this.#reply({ id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
+      case "said-of":
+        this.#host
+          .saidOf(this.#prod, query.ops, query.after, () => this.#isOver || this.#socket.destroyed)
+          .then((said) => said !== null && this.#reply({ id: query.id, said }), onFatal);
+        return;
       case "status":
         return this.#reply({ id: query.id, ...status() });
       case "cover":

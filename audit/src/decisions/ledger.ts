@@ -166,6 +166,11 @@ export class Ledger {
     return null;
   }
 
+  /** Whether the two close each other's operations. */
+  isOfFamily(prod: string, other: string): boolean {
+    return this.#family(prod) === this.#family(other);
+  }
+
   openOperations(prod: string, nowMs: number): OpenOperation[] {
     const family = this.#family(prod);
     return [...this.#open]

@@ -9,7 +9,10 @@ import type { LogStatus } from "@resontech/contracts/audit-control";
 import {
   type CosignReply,
   type LeafRef,
+  type LogPlace,
+  MAX_OPERATIONS_ASKED,
   type OpenOperation,
+  type SaidOfOperation,
   type SeenTree,
   type Spooled,
   WITNESS_WAIT_MS,
@@ -22,7 +25,7 @@ export { commitment, committer } from "../event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../event/compose-event.ts";
 export { joinKey, SIGNATURE_PARAMETER, urlSha256 } from "../event/join-keys.ts";
 export type { LogStatus } from "@resontech/contracts/audit-control";
-export type { LeafRef, OpenOperation, SeenTree, Spooled } from "../wire/frames.ts";
+export type { LeafRef, LogPlace, OpenOperation, SaidOfOperation, SeenTree, Spooled } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
@@ -65,6 +68,11 @@ type ObservedType = {
 export interface AuditConnection extends AsyncDisposable {
   /** Operations of this producer's family without an outcome, oldest first. */
   openOperations(): Promise<OpenOperation[]>;
+  /**
+   * What the log says of operations of this family behind an entry, in order; of the shard that is written and the one before. It reads all that
+   * follows, which may take minutes: for a producer whose database was put back.
+   */
+  saidOf(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]>;
   status(): Promise<LogStatus>;
   /**
    * Hands on what a node signed, unopened; for the one producer that auditd takes it from.
@@ -194,6 +202,16 @@ abstract class Connection implements AuditConnection {
   async openOperations(): Promise<OpenOperation[]> {
     const reply = (await this.link.query({ verb: "open-operations" })) as { operations: OpenOperation[] };
     return reply.operations;
+  }
+
+  async saidOf(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]> {
+    const said: SaidOfOperation[] = [];
+    for (let at = 0; at < ops.length; at += MAX_OPERATIONS_ASKED) {
+      const some = ops.slice(at, at + MAX_OPERATIONS_ASKED);
+      const reply = await this.link.query({ verb: "said-of", ops: some, ...(after === undefined ? {} : { after }) });
+      said.push(...(reply as { said: SaidOfOperation[] }).said);
+    }
+    return said;
   }
 
   async status(): Promise<LogStatus> {

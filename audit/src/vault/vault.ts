@@ -21,6 +21,7 @@ import { confirmHolds, refuse, setOrLiftHold } from "./privacy/holds.ts";
 import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
+import { settleLife } from "./privacy/settle-life.ts";
 import { AuditRecord } from "./record/audit-record.ts";
 import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./record/spool-record.ts";
@@ -45,11 +46,13 @@ export class Vault implements AsyncDisposable {
   #awaitsClock = false;
   #backUpAfterMs = 0;
   #askedForOpen: AuditConnection | null = null;
+  #interrupted: ReadonlySet<string>;
 
   private constructor(parts: VaultParts, opened: OpenedVault, stop: AbortController) {
     this.#parts = parts;
     this.#opened = opened;
     this.#stop = stop;
+    this.#interrupted = new Set(opened.acts.underWay().map(({ op }) => op));
     const destruction = new Destruction(parts);
     this.#erasures = new Erasures(parts, destruction);
     this.#retention = new Retention(parts, destruction);
@@ -60,10 +63,13 @@ export class Vault implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const opened = stack.use(await openParts(config));
     const stop = new AbortController();
-    const record = stack.use(new AuditRecord(opened.outbox, config.auditSocket, log));
+    const record = stack.use(new AuditRecord(opened.outbox, config.auditSocket, log, (connection) => vault.#heard(connection)));
     const intake = new Intake(opened.keys, opened.store);
-    const vault = new Vault({ ...opened, config, record, intake, turns: new Turns(), log, signal: stop.signal }, opened, stop);
-    closeInterrupted(opened.acts);
+    const vault: Vault = new Vault(
+      { ...opened, config, record, intake, turns: new Turns(), log, signal: stop.signal },
+      opened,
+      stop,
+    );
     await vault.#listen();
     vault.#working = vault.#work();
     stack.move();
@@ -169,12 +175,20 @@ export class Vault implements AsyncDisposable {
     }
   }
 
+  /** What the log has ended is settled first: no second end is said of it. */
+  async #heard(connection: AuditConnection): Promise<void> {
+    await settleLife(this.#parts, { erasures: this.#erasures, retention: this.#retention }, connection);
+    closeInterrupted(this.#parts.acts, this.#interrupted);
+    this.#interrupted = new Set();
+  }
+
   #keepEpochs(): Promise<void> {
-    const { epochs, turns, config } = this.#parts;
+    const { epochs, turns, config, record } = this.#parts;
     return turns.run(async () => {
       const nowMs = Date.now();
       await epochs.endOverdue(nowMs);
-      if (nowMs < this.#backUpAfterMs) return;
+      // Of keys that were put back, and are to go again, no copy is made.
+      if (nowMs < this.#backUpAfterMs || !record.wasConnected) return;
       await epochs.backUp(nowMs);
       this.#backUpAfterMs = nowMs + config.backupMs;
     });
@@ -205,7 +219,8 @@ export class Vault implements AsyncDisposable {
 
   /** What an earlier life, or one that auditd left alone, has not brought to its end. */
   async #goOn(): Promise<void> {
-    const { acts, outbox } = this.#parts;
+    const { acts, outbox, record } = this.#parts;
+    if (!record.wasConnected) return;
     for (const { op, kind, state } of acts.underWay()) {
       if (state === "asked" || (state === "requested" && outbox.holdsInDoubt)) continue;
       if (kind === "erasure") await this.#erasures.goOn(op);

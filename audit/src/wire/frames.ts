@@ -4,6 +4,7 @@
  * `u32 event length ‖ event ‖ disclosures (JSON array, or nothing)`.
  */
 
+import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
 
 export const FRAME = {
@@ -27,6 +28,13 @@ export const MAX_PRODUCER_FRAME_BYTES = 262_144;
 export const MAX_AUDITD_FRAME_BYTES = 16_777_216;
 
 export type LeafRef = { index: number; leafHash: string };
+/** Entry `index` of the shard `origin`. */
+export type LogPlace = { origin: string; index: number };
+/** An entry of an operation. `tLog`: when auditd took it. */
+export type SaidOfOperation = LeafRef &
+  LogPlace & { op: string; phase: EventDraft["phase"]; tLog: string; detail: Record<string, unknown> };
+/** Operations of one query. */
+export const MAX_OPERATIONS_ASKED = 64;
 /** A tree of the log that somebody outside its folder has seen; root in hex. */
 export type SeenTree = { origin: string; size: number; root: string; by: "reader" | "witness" };
 /** `seen`: what `audit-out` has read, and what witnesses told it. */
@@ -42,6 +50,8 @@ export type RelayQuery = NodeEvents & { verb: "relay"; node: string };
 export type Query =
   | RelayQuery
   | { verb: "open-operations" }
+  /** What the log says of these operations behind an entry, in the shard that is written and the one before. */
+  | { verb: "said-of"; ops: readonly string[]; after?: LogPlace }
   | { verb: "status" }
   /** `leafHash`: of the entry meant, which may stand in the shard before; without it the one that is written is asked first. */
   | { verb: "cover"; index: number; leafHash?: string }

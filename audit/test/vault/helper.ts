@@ -1,7 +1,7 @@
 /** A real vault as its own process, beside a real auditd on the same folder. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -10,7 +10,7 @@ import type { VaultStatus } from "@resontech/contracts/vault-control";
 import type { Test } from "tap";
 import { type AuditProducer, committer, connectProducer } from "../../src/producer/producer.ts";
 import { until } from "../audit-out/helper.ts";
-import { AuditdFixture, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/vault/main.ts");
 
@@ -169,4 +169,35 @@ export function filesHolding(folder: string, bytes: string | Buffer): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path).includes(bytes));
+}
+
+export const atRest = (vault: VaultFixture) => async () => {
+  const { connected, underWay, fault } = await vault.status();
+  return connected && underWay === 0 && fault === null;
+};
+
+/** Of each operation of this type what the log says of it, in order. */
+export async function phasesOf(auditd: AuditdFixture, type: string): Promise<string[]> {
+  const leaves = (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
+  const ops = Map.groupBy(leaves, ({ op }) => op);
+  return [...ops.values()].map((all) => all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "));
+}
+
+/** Nothing behind it is taken over, so an erasure that is asked for stays under way. @returns puts it out of the way, of an auditd that is started anew */
+export async function damagedSegment(
+  auditd: AuditdFixture,
+  vault: VaultFixture,
+  gate: AuditProducer,
+): Promise<() => Promise<void>> {
+  await vault.stop();
+  await say(gate, "usr-1", "10.0.0.2");
+  const folder = join(auditd.logDir, "disclosures");
+  const [segment = ""] = readdirSync(folder);
+  const file = join(folder, segment);
+  writeFileSync(file, readFileSync(file, "utf8").replace("10.0.0.2", "10.0.0.3"));
+  return async () => {
+    await auditd.stop();
+    renameSync(file, join(auditd.root, "aside"));
+    await auditd.start();
+  };
 }

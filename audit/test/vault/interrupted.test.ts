@@ -1,29 +1,18 @@
 /** What a killed vault had asked the log for, and had not ended, is ended by its next life. */
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { until } from "../audit-out/helper.ts";
-import type { AuditProducer } from "../../src/producer/producer.ts";
-import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
-import { backdate, erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { type AuditdFixture, verified } from "../helper.ts";
+import { atRest, backdate, damagedSegment, erase, gateOf, phasesOf, say, startedBoth } from "./helper.ts";
 
 const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
 const disclose = (auditd: AuditdFixture) => ({
   ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
 });
-const atRest = (vault: VaultFixture) => async () => {
-  const { connected, underWay, fault } = await vault.status();
-  return connected && underWay === 0 && fault === null;
-};
-/** Of each operation of this type what the log says of it, in order. */
-async function phasesOf(auditd: AuditdFixture, type: string): Promise<string[]> {
-  const leaves = (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
-  const ops = Map.groupBy(leaves, ({ op }) => op);
-  return [...ops.values()].map((all) => all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "));
-}
 const isSaid = (auditd: AuditdFixture, type: string, count: number) => async () =>
   (await phasesOf(auditd, type)).length === count;
 
@@ -95,21 +84,6 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
   t.equal(said.filter((phases) => phases.startsWith("requested, completed")).length, rounds, said.join("; "));
   t.match(await vault.status(), { sealed: 0, erased: 20 * rounds, keys: 0, fault: null });
 });
-
-/** Nothing behind it is taken over, so an erasure that is asked for stays under way. @returns puts it out of the way, of an auditd that is started anew */
-async function damagedSegment(auditd: AuditdFixture, vault: VaultFixture, gate: AuditProducer): Promise<() => Promise<void>> {
-  await vault.stop();
-  await say(gate, "usr-1", "10.0.0.2");
-  const folder = join(auditd.logDir, "disclosures");
-  const [segment = ""] = readdirSync(folder);
-  const file = join(folder, segment);
-  writeFileSync(file, readFileSync(file, "utf8").replace("10.0.0.2", "10.0.0.3"));
-  return async () => {
-    await auditd.stop();
-    renameSync(file, join(auditd.root, "aside"));
-    await auditd.start();
-  };
-}
 
 t.test("an erasure that a database which was put back knows nothing of is ended in the log, once", async (t) => {
   const [auditd, vault] = await startedBoth(t);

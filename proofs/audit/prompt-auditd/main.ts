@@ -36,6 +36,8 @@ function replyTo(query: Query): object {
   switch (query.verb) {
     case "open-operations":
       return { operations: [] };
+    case "said-of":
+      return { said: [] };
     case "status":
       return status();
     case "cover":

@@ -7,11 +7,10 @@
  */
 import type Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import type { ActKind, ActState } from "../decisions/act-state.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { Outbox } from "../record/outbox.ts";
 
-export type ActKind = "erasure" | "retention" | "hold" | "disclose" | "refusal";
-export type ActState = "asked" | "requested" | "destroying" | "destroyed" | "completed" | "done" | "failed";
 export type Act = {
   op: string;
   kind: ActKind;

@@ -1,10 +1,12 @@
-/** What an earlier life left without an end: what it had not done anything for has failed; what destroys is gone on with. */
+/** What an earlier life of the process left without an end: what it had not done anything for has failed; what destroys is gone on with. */
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import type { Act, Acts } from "./acts.ts";
 
-export function closeInterrupted(acts: Acts): void {
+/** @param ops under way when the process began. Once it is known what of them the log has ended: of that nothing is said any more. */
+export function closeInterrupted(acts: Acts, ops: ReadonlySet<string>): void {
   for (const act of acts.underWay()) {
+    if (!ops.has(act.op)) continue;
     if (act.kind === "refusal") acts.advance(act.op, "done");
     else if (act.state === "asked" || act.kind === "hold" || act.kind === "disclose")
       acts.advance(act.op, "failed", { say: outcomeOf(draftOf(act), "failed", { code: "interrupted" }) });

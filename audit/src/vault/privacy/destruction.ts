@@ -7,13 +7,14 @@
 import { setImmediate as breath } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { HOLDS_IN_DOUBT } from "../decisions/approval.ts";
+import { AuditRejected } from "../../producer/producer.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { MAX_STATED_SHARDS, statable } from "../decisions/statable.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
-import { statementOf } from "./commitments-root.ts";
+import { type ErasedOfShard, statementOf } from "./commitments-root.ts";
 import { erasedBy } from "./erased-by.ts";
 import { filesWith, Needles } from "./find-bytes.ts";
 import { type OperationDraft, outcomeOf } from "../record/on-record.ts";
@@ -28,6 +29,17 @@ const ROWS_AT_ONCE = 5_000;
 
 /** In an act's result, beside what its outcome says: there was more than it could tell of. */
 const LEFT = "left";
+
+/** Shards of which the log does not say, or says otherwise, what an act destroyed. */
+const UNSTATED = "unstated";
+
+/** What the log says of an act: the detail of its outcome, and whether its fact is still to follow. */
+export type Logged = { detail: Record<string, unknown>; awaitsFact: boolean };
+
+/** Whether its outcome, which the log has, says what it destroyed of this shard. */
+export function isStated({ result }: Act, origin: string): boolean {
+  return !((result?.[UNSTATED] ?? []) as string[]).includes(origin);
+}
 
 /** Whether another act must follow for the rest of what was asked for. */
 export function hasLeft({ result }: Act): boolean {
@@ -67,6 +79,31 @@ export class Destruction {
   /** What one act may take of these; what is left is another's. */
   statable(names: readonly KeyName[]): KeyName[] {
     return statable(names, (name) => this.#parts.store.shardsOf(name, MAX_STATED_SHARDS + 1));
+  }
+
+  /**
+   * What the log says an act destroyed goes once more, of a database that was put back to before; no outcome is said. In its turn, before anything
+   * else is sealed.
+   * @param names all that it was about, as far as it is here
+   * @param logged the detail of its outcome; `erased` of a shard that is not what went here is not told of any more
+   */
+  async again(op: string, destroying: Destroying, names: () => KeyName[], logged: Logged): Promise<void> {
+    const { acts, scrub } = this.#parts;
+    const { state } = acts.get(op);
+    if (state === "asked" || state === "requested")
+      acts.advance(op, "destroying", {
+        also: () => {
+          acts.doom(op, this.statable(names()));
+          const { erased: _erased, ...detail } = logged.detail;
+          return { ...acts.get(op).result, ...detail };
+        },
+      });
+    if (acts.get(op).state === "destroying")
+      await this.#destroy(op, logged.awaitsFact ? destroying : { ...destroying, confirmation: null });
+    await scrub();
+    const { result } = acts.get(op);
+    const unstated = unstatedShards((result?.["erased"] ?? []) as ErasedOfShard[], logged.detail);
+    acts.advance(op, logged.awaitsFact ? "completed" : "done", { result: { ...result, [UNSTATED]: unstated } });
   }
 
   async #decide(op: string, { draft, names, detail }: Destroying): Promise<void> {
@@ -130,17 +167,28 @@ export class Destruction {
   }
 
   async #state(op: string, { draft }: Destroying): Promise<void> {
-    const { acts, record, scrub } = this.#parts;
+    const { acts, scrub } = this.#parts;
     await scrub();
     const { unwitnessed, [LEFT]: _left, ...detail } = acts.get(op).result ?? {};
     const outcome = { code: "ok", ...(unwitnessed === true ? { unwitnessed: true as const } : {}) };
     acts.advance(op, "completed", { say: outcomeOf(draft, "completed", outcome, detail) });
-    await record.durableInTime(op, "completed");
+    await this.#stated(op);
+  }
+
+  /** @throws AuditUnavailable: it is asked about again; AuditRejected: the act is at its end, no other outcome would be taken */
+  async #stated(op: string): Promise<void> {
+    const { acts, record } = this.#parts;
+    try {
+      await record.durableInTime(op, "completed");
+    } catch (error) {
+      if (error instanceof AuditRejected) acts.advance(op, "done");
+      throw error;
+    }
   }
 
   async #confirm(op: string, { confirmation }: Destroying): Promise<void> {
     const { acts, record, config, log, scrub } = this.#parts;
-    await record.durableInTime(op, "completed");
+    await this.#stated(op);
     if (confirmation === null) return acts.advance(op, "done");
     const needles = this.#needles.get(op);
     if (needles !== undefined) {
@@ -181,6 +229,12 @@ export class Destruction {
       }
     return needles;
   }
+}
+
+function unstatedShards(erased: readonly ErasedOfShard[], { erased: logged = [] }: Record<string, unknown>): string[] {
+  const isSame = (one: ErasedOfShard, { origin, commitments_count: count, commitments_root: root }: ErasedOfShard): boolean =>
+    one.origin === origin && one.commitments_count === count && one.commitments_root === root;
+  return erased.filter((one) => !(logged as ErasedOfShard[]).some((other) => isSame(one, other))).map(({ origin }) => origin);
 }
 
 function saltOf(key: Uint8Array, commitment: Uint8Array, sealed: Uint8Array): string | null {

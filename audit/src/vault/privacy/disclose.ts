@@ -6,6 +6,7 @@ import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
+import { isStated } from "./destruction.ts";
 import { unsealValue } from "./sealed-value.ts";
 
 /** So many values may still be given that an erasure has ended since they were read. */
@@ -83,7 +84,11 @@ async function readPage(
     const commitment = row.commitment.toString("hex");
     if (row.op !== null) {
       const place = outbox.placeOf(row.op, "completed");
-      if (place === null) throw new VaultRefused("erasure_under_way", "an erasure is not on record yet");
+      const act = acts.get(row.op);
+      const isToCome = act.state !== "done" || outbox.unsent.some(({ op }) => op === row.op);
+      if (place === null && isToCome) throw new VaultRefused("erasure_under_way", "an erasure is not on record yet");
+      // Nothing in the log bears it out: it is told of as little as what was never sealed.
+      if (place === null || !isStated(act, origin)) continue;
       lines.push({ line: { commitment, erased: { index: place.index, origin: place.origin }, field, index }, subject: null });
       continue;
     }

@@ -2,13 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
 import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
+import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
-import { type Destroying, type Destruction, hasLeft } from "./destruction.ts";
+import { type Destroying, type Destruction, hasLeft, type Logged } from "./destruction.ts";
 
 type Asked = Omit<EraseRequest, "verb">;
 
@@ -56,8 +57,20 @@ export class Erasures {
     return this.#destruction.goOn(op, this.#destroying(op, asked));
   }
 
+  /** Of one that the log has ended; holds that stand were set before or after. In its turn. */
+  again(op: string, logged: Logged): Promise<void> {
+    const asked = this.#parts.acts.get(op).request as Asked;
+    return this.#destruction.again(op, this.#destroying(op, asked), () => this.#monthsOf(asked.subject), logged);
+  }
+
+  #monthsOf(subject: string): KeyName[] {
+    const { keys, store } = this.#parts;
+    const months = new Set([...keys.rowsOf(subject), ...store.subjectMonthsOf(subject)].map(({ month }) => month));
+    return [...months].map((month) => ({ subject, month }));
+  }
+
   #destroying(op: string, asked: Asked): Destroying {
-    const { acts, keys, store } = this.#parts;
+    const { acts } = this.#parts;
     const draft = draftOf(op, asked);
     const { subject, request, legalBasis, requester, approvers } = asked;
     return {
@@ -65,8 +78,7 @@ export class Erasures {
       names: () => {
         const holds = acts.holdsOf(subject);
         if (holds.length > 0) throw new VaultRefused("legal_hold", `a legal hold stands: ${holds.join(", ")}`);
-        const months = new Set([...keys.rowsOf(subject), ...store.subjectMonthsOf(subject)].map(({ month }) => month));
-        return [...months].map((month) => ({ subject, month }));
+        return this.#monthsOf(subject);
       },
       detail: () => ({
         ...{ request, legal_basis: legalBasis, requester, approvers },

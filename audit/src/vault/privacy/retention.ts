@@ -5,7 +5,7 @@ import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
 import type { Act } from "./acts.ts";
-import type { Destruction } from "./destruction.ts";
+import type { Destroying, Destruction, Logged } from "./destruction.ts";
 
 const CLASSES: readonly RetentionClass[] = ["disclosures", "anonymous"];
 
@@ -51,13 +51,23 @@ export class Retention {
   }
 
   goOn(op: string): Promise<Act> {
+    return this.#destruction.goOn(op, this.#destroying(op));
+  }
+
+  /** Of one that the log has ended. In its turn. */
+  again(op: string, logged: Logged): Promise<void> {
+    const destroying = this.#destroying(op);
+    return this.#destruction.again(op, destroying, destroying.names, logged);
+  }
+
+  #destroying(op: string): Destroying {
     const asked = this.#parts.acts.get(op).request as Asked;
-    return this.#destruction.goOn(op, {
+    return {
       draft: draftOf(op, asked),
       names: () => this.#overdue(asked),
       detail: () => ({ before: instantOf(asked) }),
       confirmation: null,
-    });
+    };
   }
 
   #overdue({ class: kind, before }: Asked): KeyName[] {

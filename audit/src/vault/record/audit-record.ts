@@ -20,17 +20,22 @@ export class AuditRecord implements AsyncDisposable {
   readonly #outbox: Outbox;
   readonly #socketPath: string;
   readonly #log: Logger;
+  readonly #beforeSending: (connection: AuditConnection) => Promise<void>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #producer: AuditRecordProducer | null = null;
+  #wasConnected = false;
+  #lastFault = "";
   #sent = 0;
   readonly #waiting = new Map<string, PromiseWithResolvers<Place>>();
   #wake = Promise.withResolvers<void>();
 
-  constructor(outbox: Outbox, socketPath: string, log: Logger) {
+  /** @param beforeSending done on each connection whose life is the database's, before anything is sent on it, or anybody gets it */
+  constructor(outbox: Outbox, socketPath: string, log: Logger, beforeSending: (connection: AuditConnection) => Promise<void>) {
     this.#outbox = outbox;
     this.#socketPath = socketPath;
     this.#log = log;
+    this.#beforeSending = beforeSending;
     // Whether or not anybody waits for it: an operation whose end is not sent stays open in the log.
     outbox.whenWritten(() => this.#wake.resolve());
     this.#running = this.#run();
@@ -40,16 +45,22 @@ export class AuditRecord implements AsyncDisposable {
     return this.#producer?.connected === true;
   }
 
+  /** This process has heard from the log, once at least, whether it is older than what it says: a database that was put back can't tell. */
+  get wasConnected(): boolean {
+    return this.#wasConnected;
+  }
+
   /** @throws AuditUnavailable while auditd is away: nothing that needs it may begin */
   get connection(): AuditConnection {
     if (this.#producer?.connected !== true) throw new AuditUnavailable("disconnected", "no connection to auditd");
     return this.#producer;
   }
 
-  /** Sends what the outbox has of this operation, and all before it; however long it takes. @throws AuditRejected */
+  /** Sends what the outbox has of this operation, and all before it; however long it takes. @throws AuditRejected, also when it was before */
   async #durable(op: string, phase: EventDraft["phase"]): Promise<Place> {
     const place = this.#outbox.placeOf(op, phase);
     if (place !== null) return place;
+    if (this.#outbox.isRefused(op, phase)) throw new AuditRejected("refused", "auditd refused this record", true);
     const waiting = this.#waiting.get(`${op} ${phase}`) ?? Promise.withResolvers<Place>();
     this.#waiting.set(`${op} ${phase}`, waiting);
     this.#wake.resolve();
@@ -99,6 +110,8 @@ export class AuditRecord implements AsyncDisposable {
             "order",
             `the log has ${producer.acceptedPseq} records of this life, not ${this.#outbox.lastPseq}`,
           );
+        await this.#beforeSending(producer);
+        this.#wasConnected = true;
         this.#producer = producer;
         this.#sent = 0;
         await this.#pump(producer);
@@ -111,12 +124,21 @@ export class AuditRecord implements AsyncDisposable {
             "the log has other records under these numbers: this database was put back; it begins a new life",
           );
           this.#outbox.beginLife();
-        } else this.#log.debug({ err: error }, "auditd is away");
+        } else if (error instanceof AuditUnavailable) this.#log.debug({ err: error }, "auditd is away");
+        else this.#faulted(error);
       } finally {
         this.#producer = null;
       }
       await pause(RETRY_MS, undefined, { signal }).catch(() => {});
     }
+  }
+
+  /** Said once, however often it is tried. */
+  #faulted(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message !== this.#lastFault)
+      this.#log.error({ err: error }, "what the log has ended can't be settled; it is tried again");
+    this.#lastFault = message;
   }
 
   /** Ends with an error of the connection, or of the sequence. */

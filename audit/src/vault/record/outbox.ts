@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import type Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { type ComposedEvent, composeEvent, type LeafRef } from "../../producer/producer.ts";
+import { type ComposedEvent, composeEvent, type LeafRef, type LogPlace, type SaidOfOperation } from "../../producer/producer.ts";
+import { isSaidAgain } from "../decisions/ended.ts";
 
 /** Where a leaf stands: entry `index` of the shard `origin`. */
 export type Place = LeafRef & { origin: string };
@@ -15,6 +16,8 @@ export type OutboxRow = ComposedEvent & { op: string; phase: EventDraft["phase"]
 const REFUSED = -1;
 /** Legal holds may have been set that this database does not have. */
 const HOLDS_IN_DOUBT = "holds-in-doubt";
+/** A life has begun, and what the log has of the one before is not settled yet. */
+const UNSETTLED = "unsettled";
 type Stamp = "v" | "id" | "t" | "boot" | "pseq" | "schema_sha256";
 
 export class Outbox {
@@ -82,6 +85,15 @@ export class Outbox {
     this.#db.prepare("UPDATE outbox SET idx = ? WHERE pseq = ?").run(REFUSED, pseq);
   }
 
+  isRefused(op: string, phase: EventDraft["phase"]): boolean {
+    return (
+      this.#db
+        .prepare<unknown[], number>("SELECT 1 FROM outbox WHERE op = ? AND phase = ? AND idx = ?")
+        .pluck()
+        .get(op, phase, REFUSED) === 1
+    );
+  }
+
   /** Whether anything was ever said of this operation, in this life or one before. */
   tellsOf(op: string): boolean {
     return this.#db.prepare<unknown[], number>("SELECT 1 FROM outbox WHERE op = ? LIMIT 1").pluck().get(op) === 1;
@@ -105,30 +117,81 @@ export class Outbox {
       .get();
   }
 
-  /** The database was put back to an older state: its numbers are taken. What it has not said yet is said in a new life, and its holds are in doubt. */
+  /**
+   * The database was put back to an older state: its numbers are taken. Its holds are in doubt, and nothing is said in the new life before it is
+   * {@link settle}d what of it the log has.
+   */
   beginLife(): void {
     this.#db
       .transaction(() => {
-        const rows = this.#db.prepare<[], string>("SELECT event FROM outbox WHERE idx IS NULL ORDER BY pseq").pluck().all();
-        this.#db.prepare("DELETE FROM outbox WHERE idx IS NULL").run();
         // Those that are answered keep their numbers: a new life's begin above them, and are told to auditd as its first.
         this.#setMeta("boot", randomUUID());
         this.#setMeta("first-pseq", String(this.lastPseq + 1));
         this.#setMeta(HOLDS_IN_DOUBT, "yes");
-        for (const event of rows) {
-          const {
-            v: _v,
-            id: _id,
-            t: _t,
-            boot: _boot,
-            pseq: _pseq,
-            schema_sha256: _schema,
-            ...draft
-          } = JSON.parse(event) as EventDraft & { [stamp in Stamp]: string };
-          this.write(draft);
-        }
+        this.#setMeta(UNSETTLED, "yes");
       })
       .immediate();
+  }
+
+  get isUnsettled(): boolean {
+    return this.said(UNSETTLED) !== "";
+  }
+
+  /** What is not known to be in the log, in order. */
+  get unsent(): Pick<OutboxRow, "op" | "phase">[] {
+    return this.#db
+      .prepare<[], Pick<OutboxRow, "op" | "phase">>("SELECT op, phase FROM outbox WHERE idx IS NULL ORDER BY pseq")
+      .all();
+  }
+
+  /** What of the log this database does not know lies behind it. */
+  get knownUpTo(): LogPlace | undefined {
+    return this.#db
+      .prepare<[], LogPlace>(
+        `SELECT origin, idx AS "index" FROM outbox
+         WHERE idx >= 0 AND pseq > 0 AND pseq < coalesce((SELECT min(pseq) FROM outbox WHERE idx IS NULL), pseq + 1) ORDER BY pseq DESC LIMIT 1`,
+      )
+      .get();
+  }
+
+  /**
+   * Numbers anew what is still to be said; the log has nothing of this life. Part of a transaction.
+   * @param said what the log says of operations
+   * @param open those without an outcome in the log
+   */
+  settle(said: ReadonlyMap<string, readonly SaidOfOperation[]>, open: ReadonlySet<string>): void {
+    const rows = this.#db
+      .prepare<[], Omit<OutboxRow, "disclosures">>("SELECT pseq, op, phase, event FROM outbox WHERE idx IS NULL ORDER BY pseq")
+      .all();
+    this.#db.prepare("DELETE FROM outbox WHERE idx IS NULL").run();
+    this.#setMeta("pseq", String(this.firstPseq - 1));
+    const asked = new Set(open);
+    for (const { op, phase, event } of rows) {
+      if (!isSaidAgain(phase, said.get(op) ?? [], asked.has(op))) continue;
+      if (phase === "requested") asked.add(op);
+      const {
+        v: _v,
+        id: _id,
+        t: _t,
+        boot: _boot,
+        pseq: _pseq,
+        schema_sha256: _schema,
+        ...draft
+      } = JSON.parse(event) as EventDraft & { [stamp in Stamp]: string };
+      this.write(draft);
+    }
+    this.#setMeta(UNSETTLED, "");
+  }
+
+  /** Takes note of what the log has, before all rows of this life: an earlier one said it, in words that are in the log alone. */
+  noteSaid({ op, phase, origin, index, leafHash }: SaidOfOperation): void {
+    if (this.placeOf(op, phase) !== null) return;
+    this.#db
+      .prepare(
+        `INSERT INTO outbox (pseq, op, phase, event, origin, idx, leaf_hash)
+         SELECT min(0, coalesce(min(pseq), 0)) - 1, ?, ?, '', ?, ?, ? FROM outbox`,
+      )
+      .run(op, phase, origin, index, leafHash);
   }
 
   /** Says it, and remembers under a name that it was said, in one transaction. */
