@@ -133,10 +133,12 @@ class Follower {
   /** The file that was read, under whatever name; else, from its beginning, the one that has its place. */
   async #find(): Promise<WtmpFile | null> {
     const { wtmpFile } = this.#options;
-    const older = await rotatedOf(wtmpFile);
-    for (const path of [wtmpFile, ...older.map((file) => file.path).toReversed()]) {
-      const file = await openAt(path, this.#position);
-      if (file !== null) return file;
+    const newest = await openAt(wtmpFile, this.#position);
+    if (newest !== null) return newest;
+    // Listed only now: one that was given another name before that is among them.
+    for (const { path } of (await rotatedOf(wtmpFile)).toReversed()) {
+      const older = await openAt(path, this.#position);
+      if (older !== null) return older;
     }
     const file = await openWtmp(wtmpFile);
     if (file !== null) await this.#beginLost(file);

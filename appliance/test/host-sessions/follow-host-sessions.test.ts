@@ -161,6 +161,19 @@ t.test("a rotation loses nothing, also when the old file is gone at once", async
   t.same(host.pids, [1, 2, 1, 3, 4]);
 });
 
+t.test("a rotation in the moment in which the file is looked for loses nothing", async (t) => {
+  for (let time = 0; time < 60; time += 1) {
+    const host = new Host(t);
+    await host.begun();
+    host.append(signIn(1));
+    host.rotate(".1", 1);
+    host.append(signIn(2));
+    await host.toldOf(2);
+    t.same(host.pids, [1, 2]);
+    await host.end();
+  }
+});
+
 t.test("what a writer who was late puts into the old file is told", async (t) => {
   const host = new Host(t);
   await host.begun(1_000);
