@@ -183,6 +183,10 @@ export async function phasesOf(auditd: AuditdFixture, type: string): Promise<str
   return [...ops.values()].map((all) => all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "));
 }
 
+/** The vault is at rest before what it says last is in the log: whoever looks for that waits for it. */
+export const isSaidSo = (auditd: AuditdFixture, type: string, wanted: string) => async () =>
+  (await phasesOf(auditd, type)).join("; ") === wanted;
+
 /** Nothing behind it is taken over, so an erasure that is asked for stays under way. @returns puts it out of the way, of an auditd that is started anew */
 export async function damagedSegment(
   auditd: AuditdFixture,

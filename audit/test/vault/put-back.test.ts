@@ -5,7 +5,18 @@ import Database from "better-sqlite3";
 import t from "tap";
 import { until } from "../audit-out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
-import { atRest, backdate, damagedSegment, erase, gateOf, phasesOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import {
+  atRest,
+  backdate,
+  damagedSegment,
+  erase,
+  gateOf,
+  isSaidSo,
+  phasesOf,
+  say,
+  startedBoth,
+  type VaultFixture,
+} from "./helper.ts";
 
 const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
@@ -54,6 +65,7 @@ t.test("an erasure that the log has ended since takes values and keys once more,
   await mended();
   await vault.start();
   await until(atRest(vault));
+  await until(isSaidSo(auditd, "privacy.erasure", "requested, completed ok, fact"));
   t.match(await vault.status(), { sealed: 2, erased: 1 });
   await vault.stop();
   putBack();
