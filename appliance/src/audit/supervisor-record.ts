@@ -80,9 +80,10 @@ export class SupervisorRecord implements AsyncDisposable {
       try {
         await producer.append(next);
       } catch (error) {
-        // What never reached it is sent again; what it does not take would never be taken.
-        if (error instanceof AuditUnavailable) throw error;
-        this.#log.error({ err: error, event: next }, "the audit log does not take this");
+        // What is under way the connection sends until the log has it: said again here, it would stand there twice.
+        if (!(error instanceof AuditUnavailable))
+          this.#log.error({ err: error, event: next }, "the audit log does not take this");
+        else if (error.reason !== "timeout") throw error;
       }
       this.#waiting.shift();
     }

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ACKNOWLEDGEMENT_TIMEOUT_MS } from "@resontech/audit/producer";
 import { MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -35,7 +36,7 @@ function made(t: Test) {
     await auditd.stop();
     return await measured();
   };
-  return { root, socket, auditd, until };
+  return { root, socket, auditd, measured, until };
 }
 
 t.test("what was started before auditd, and while it is away, is on record once it is there", async (t) => {
@@ -54,6 +55,23 @@ t.test("what was started before auditd, and while it is away, is on record once 
       ["keycloak", { files: [] }, "cd".repeat(32)],
       ["vault", { files: [file("vault.mjs")] }, undefined],
     ],
+  );
+});
+
+t.test("what an auditd that hangs was sent stands in the log once", async (t) => {
+  const { socket, auditd, measured, until } = made(t);
+  await auditd.start();
+  await using record = new SupervisorRecord(socket, log);
+  record.measured("nats", { files: [file("nats")], image: null });
+  while ((await measured()).length === 0) await sleep(20);
+  process.kill(auditd.pid, "SIGSTOP");
+  record.measured("s3", { files: [file("s3")], image: null });
+  await sleep(ACKNOWLEDGEMENT_TIMEOUT_MS + 1_500);
+  process.kill(auditd.pid, "SIGCONT");
+  record.measured("vault", { files: [file("vault")], image: null });
+  t.same(
+    (await until(3)).map(({ object }) => object.id),
+    ["nats", "s3", "vault"],
   );
 });
 
