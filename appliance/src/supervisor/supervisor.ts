@@ -165,7 +165,8 @@ export class Supervisor {
       if (entry.state.phase === "starting") entry.state = { ...entry.state, sinceMs: performance.now() };
       this.#log.info({ part: part.name, pid: running.pid }, "started");
       const { image = null } = running;
-      if (files.length > 0 || image !== null) this.#measuring?.started(part.name, { files, image });
+      // One of the release whose files could not be read says so by naming none.
+      if ((part.runs ?? []).length > 0 || image !== null) this.#measuring?.started(part.name, { files, image });
       void running.exited.then((how) => this.#onExit(entry, running, how));
     } catch (error) {
       this.#log.error({ err: error, part: part.name }, "could not start");

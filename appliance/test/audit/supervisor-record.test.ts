@@ -88,34 +88,40 @@ t.test("a part of more files than an entry holds is told in several", async (t) 
   );
 });
 
-t.test("each start of a part tells anew what it runs; one whose files can't be read is started all the same", async (t) => {
-  const { root, socket, auditd, until } = made(t);
-  await auditd.start();
-  const folder = t.testdir({ app: { one: "program" } });
-  await using record = new SupervisorRecord(socket, log);
-  const digests = new FileDigests(folder);
-  const parts = [
-    { ...shellPart(root, "one", "exec sleep 60"), runs: ["app/one"] },
-    { ...shellPart(root, "two", "exec sleep 60"), runs: ["app/two"] },
-  ];
-  const supervisor = new Supervisor(parts, root, log, {
-    digests: (paths) => digests.of(paths),
-    started: (part, runs) => record.measured(part, runs),
-  });
-  const ended = supervisor.run();
-  t.teardown(async () => {
-    supervisor.stop();
-    await ended;
-  });
-  const pidOf = (name: string) => supervisor.status().find((part) => part.name === name)?.pid ?? null;
-  while (pidOf("one") === null || pidOf("two") === null) await sleep(20);
-  process.kill(pidOf("one")!, "SIGKILL");
-  t.match(
-    (await until(2)).map(({ object, detail }) => [object.id, detail]),
-    [
-      ["one", { files: [{ path: "app/one" }] }],
-      ["one", { files: [{ path: "app/one" }] }],
-    ],
-  );
-  t.not(pidOf("two"), null);
-});
+t.test(
+  "each start of a part tells anew what it runs; one whose files can't be read is started all the same, and names none",
+  async (t) => {
+    const { root, socket, auditd, until } = made(t);
+    await auditd.start();
+    const folder = t.testdir({ app: { one: "program" } });
+    await using record = new SupervisorRecord(socket, log);
+    const digests = new FileDigests(folder);
+    const parts = [
+      { ...shellPart(root, "one", "exec sleep 60"), runs: ["app/one"] },
+      { ...shellPart(root, "two", "exec sleep 60"), runs: ["app/two"] },
+    ];
+    const supervisor = new Supervisor(parts, root, log, {
+      digests: (paths) => digests.of(paths),
+      started: (part, runs) => record.measured(part, runs),
+    });
+    const ended = supervisor.run();
+    t.teardown(async () => {
+      supervisor.stop();
+      await ended;
+    });
+    const pidOf = (name: string) => supervisor.status().find((part) => part.name === name)?.pid ?? null;
+    while (pidOf("one") === null || pidOf("two") === null) await sleep(20);
+    process.kill(pidOf("one")!, "SIGKILL");
+    const told = Map.groupBy(await until(3), ({ object }) => object.id);
+    t.match(
+      told.get("one")?.map(({ detail }) => detail),
+      [{ files: [{ path: "app/one" }] }, { files: [{ path: "app/one" }] }],
+    );
+    t.match(
+      told.get("two")?.map(({ detail }) => detail),
+      [{ files: [] }],
+      "it names none",
+    );
+    t.not(pidOf("two"), null);
+  },
+);
