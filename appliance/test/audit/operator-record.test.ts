@@ -1,22 +1,15 @@
 /** Against the real auditd, whose socket lies where the appliance has it. */
-import { chmodSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
 import t, { type Test } from "tap";
-import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectOperator, operated } from "../../src/audit/operator-record.ts";
 import { Layout } from "../../src/layout.ts";
+import { auditdWithSocket } from "./auditd-with-socket.ts";
 
 async function started(t: Test) {
   const root = temporaryFolder(t);
   const layout = new Layout(root, "-");
   const socket = layout.run("audit", "appliance", "sock");
-  mkdirSync(join(socket, ".."), { recursive: true });
-  chmodSync(join(socket, ".."), 0o750);
-  const auditd = new AuditdFixture(join(root, "log"), {
-    producers: [{ name: "appliance", family: "appliance", socket, gid: null }],
-  });
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
+  const auditd = auditdWithSocket(t, root, { name: "appliance", socket });
   await auditd.start();
   const about = async () => {
     await auditd.stop();

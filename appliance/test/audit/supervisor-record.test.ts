@@ -1,16 +1,16 @@
 /** Against the real auditd. */
-import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ACKNOWLEDGEMENT_TIMEOUT_MS } from "@resontech/audit/producer";
 import { MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
 import { FileDigests } from "../../src/measure/file-digests.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
+import { auditdWithSocket } from "./auditd-with-socket.ts";
 
 const log = pino({ level: "silent" });
 const file = (name: number | string) => ({ path: `app/${name}`, sha256: "ab".repeat(32) });
@@ -18,13 +18,7 @@ const file = (name: number | string) => ({ path: `app/${name}`, sha256: "ab".rep
 function made(t: Test) {
   const root = temporaryFolder(t);
   const socket = join(root, "supervisor", "sock");
-  mkdirSync(join(socket, ".."), { recursive: true });
-  chmodSync(join(socket, ".."), 0o750);
-  const auditd = new AuditdFixture(join(root, "log"), {
-    producers: [{ name: "supervisor", family: "supervisor", socket, gid: null }],
-  });
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
+  const auditd = auditdWithSocket(t, root, { name: "supervisor", socket });
   const measured = async () =>
     (await readLeaves(auditd.logDir)).filter(({ prod, type }) => prod === "supervisor" && type === "admin.measured");
   /** Once auditd has so many of them. */

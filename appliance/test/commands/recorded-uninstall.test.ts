@@ -1,24 +1,18 @@
 /** Against the real auditd; what removes is the test's. */
-import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectOperator } from "../../src/audit/operator-record.ts";
 import { recordedUninstall } from "../../src/commands/recorded-uninstall.ts";
 import { Layout } from "../../src/layout.ts";
+import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 
 async function started(t: Test) {
   const root = temporaryFolder(t);
   const layout = new Layout(root, `uninstall-${process.pid}`);
   const socket = join(root, "appliance", "sock");
-  mkdirSync(join(socket, ".."), { recursive: true });
-  chmodSync(join(socket, ".."), 0o750);
   layout.run = () => socket;
-  const auditd = new AuditdFixture(join(root, "log"), {
-    producers: [{ name: "appliance", family: "appliance", socket, gid: null }],
-  });
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
+  const auditd = auditdWithSocket(t, root, { name: "appliance", socket });
   await auditd.start();
   const said = async () => (await readLeaves(auditd.logDir)).filter(({ type }) => type === "admin.uninstall");
   return { auditd, said, open: () => connectOperator(layout, 2_000).catch(() => null) };
