@@ -8,7 +8,8 @@ import { openKeyFile } from "../../src/vault/keys/key-encryption-key.ts";
 import { until } from "../audit-out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { SoftHsm } from "../soft-hsm.ts";
-import { auditdFor, gateOf, say, VaultFixture } from "./helper.ts";
+import { VaultFixture } from "./helper.ts";
+import { openKeyIsSealed } from "./open-key.ts";
 
 const KEY = "box.vault.acme";
 const { CKO_SECRET_KEY } = pkcs11js;
@@ -56,29 +57,10 @@ t.test("the key lies under one that a token made and never gives out, life after
 });
 
 t.test("a key that lay open is sealed, opens what it opened before, and the open file is destroyed", async (t) => {
-  const root = temporaryFolder(t);
-  const auditd = auditdFor(root);
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
-  await auditd.start();
-  const vault = new VaultFixture(root);
-  t.teardown(() => vault.stop("SIGKILL"));
-  await vault.start();
-  await using gate = await gateOf(auditd);
-  const said = await say(gate, "usr-1", "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 1);
-  await vault.stop();
-  const key = readFileSync(vault.config.keyFile);
-
-  vault.config.token = { ...new SoftHsm(root, "vault").config, keyLabel: KEY };
-  vault.writeConfig();
-  await vault.start();
-  t.notOk(existsSync(vault.config.keyFile));
-  t.notOk(readFileSync(`${vault.config.keyFile}.p11`).includes(key));
-  await until(async () => (await vault.status()).connected);
-  const asked = { verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" };
-  const [line] = await vault.askAll({ ...asked, requester: "usr-dpo", approvers: ["usr-a", "usr-b"] });
-  t.match(line, { value: "10.0.0.1", salt: said.salt });
+  const naming = (vault: VaultFixture, root: string): void => {
+    vault.config.token = { ...new SoftHsm(root, "vault").config, keyLabel: KEY };
+  };
+  await openKeyIsSealed(t, naming, ".p11");
 });
 
 t.test("a token that lost the key is told, and none is made in its place", async (t) => {

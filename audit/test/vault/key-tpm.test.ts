@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { PCR, SoftTpm } from "../soft-tpm.ts";
-import { auditdFor, gateOf, say, VaultFixture } from "./helper.ts";
+import { VaultFixture } from "./helper.ts";
+import { openKeyIsSealed } from "./open-key.ts";
 
 t.test("a key that a TPM sealed opens in the boot that it was sealed in, and in no other", async (t) => {
   const root = temporaryFolder(t);
@@ -30,30 +30,11 @@ t.test("a key that a TPM sealed opens in the boot that it was sealed in, and in 
 });
 
 t.test("a key that lay open is sealed, opens what it opened before, and the open file is destroyed", async (t) => {
-  const root = temporaryFolder(t);
-  const auditd = auditdFor(root);
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
-  await auditd.start();
-  const vault = new VaultFixture(root);
-  t.teardown(() => vault.stop("SIGKILL"));
-  await vault.start();
-  await using gate = await gateOf(auditd);
-  const said = await say(gate, "usr-1", "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 1);
-  await vault.stop();
-  const key = readFileSync(vault.config.keyFile);
-
-  const tpm = await SoftTpm.start(t, join(root, "tpm"));
-  vault.config.tpm = { device: tpm.device, pcrs: [PCR] };
-  vault.writeConfig();
-  await vault.start();
-  t.notOk(existsSync(vault.config.keyFile));
-  t.notOk(readFileSync(`${vault.config.keyFile}.tpm`).includes(key));
-  await until(async () => (await vault.status()).connected);
-  const asked = { verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" };
-  const [line] = await vault.askAll({ ...asked, requester: "usr-dpo", approvers: ["usr-a", "usr-b"] });
-  t.match(line, { value: "10.0.0.1", salt: said.salt });
+  const naming = async (vault: VaultFixture, root: string): Promise<void> => {
+    const tpm = await SoftTpm.start(t, join(root, "tpm"));
+    vault.config.tpm = { device: tpm.device, pcrs: [PCR] };
+  };
+  await openKeyIsSealed(t, naming, ".tpm");
 });
 
 t.test("no TPM, no key: none is kept unsealed instead", async (t) => {
