@@ -4,11 +4,12 @@
  * The first at once, for from then on a lost job does not begin anew.
  */
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, createWriteStream, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { formatFence } from "@resontech/contracts/fence";
+import { readRange } from "../file-range.ts";
 import type { JobFile } from "./job-file.ts";
 import type { MemberContext } from "./member-context.ts";
 import { openInContainer } from "./server-outputs.ts";
@@ -117,7 +118,7 @@ async function copyFile(source: JobFile, target: string, signal: AbortSignal): P
     },
   });
   if (source.sizeBytes === 0) throw new Error("the model is empty");
-  const read = createReadStream("", { fd: source.fd, autoClose: false, start: 0, end: source.sizeBytes - 1 });
+  const read = readRange({ fd: source.fd, start: 0, length: source.sizeBytes });
   await pipeline(read, tap, createWriteStream(target, { mode: 0o600 }), { signal });
   return hash.digest("hex");
 }

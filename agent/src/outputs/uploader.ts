@@ -1,6 +1,5 @@
 /** Uploads by multiparts that the coordinator creates and completes: the agent holds URLs of single parts alone. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +7,7 @@ import { abortable } from "../abortable.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import { persist } from "../bus/persist.ts";
 import { RefusedError } from "../bus/refused-error.ts";
+import { type FileRange, readRange } from "../file-range.ts";
 import { transfer } from "../object-transfer.ts";
 
 const PARALLEL = 4;
@@ -116,7 +116,7 @@ export class Uploader {
   }
 }
 
-type Part = { fd: number; start: number; length: number; onBytes: (bytes: number) => void };
+type Part = FileRange & { onBytes: (bytes: number) => void };
 
 async function putOnce(url: string, part: Part, ca: string, signal: AbortSignal): Promise<string> {
   const headers = { "content-length": part.length };
@@ -145,15 +145,17 @@ async function readRefusal(response: IncomingMessage): Promise<string> {
 
 async function hashOf(part: Part, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(read(part), hash, { signal });
+  for await (const chunk of read(part)) {
+    signal.throwIfAborted();
+    hash.update(chunk);
+  }
   return hash.digest("hex");
 }
 
-async function* read({ fd, start, length, onBytes }: Part): AsyncIterable<Buffer> {
-  if (length === 0) return;
-  for await (const chunk of createReadStream("", { fd, autoClose: false, start, end: start + length - 1 })) {
+async function* read(part: Part): AsyncIterable<Buffer> {
+  for await (const chunk of readRange(part)) {
     yield chunk;
     // Asked for the next one: this one is on its way.
-    onBytes(chunk.length);
+    part.onBytes(chunk.length);
   }
 }
