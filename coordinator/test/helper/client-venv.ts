@@ -1,47 +1,34 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
+import { StepCache } from "@resontech/airgap/step-cache";
 
 const run = promisify(execFile);
-const cacheDir = join(import.meta.dirname, "../../../.cache/test-venvs");
+const cache = new StepCache(join(import.meta.dirname, "../../../.cache/test-venvs"));
 
 export type ClientVersion = "0.3.0" | "0.2.1";
 export const CLIENT_VERSIONS: readonly ClientVersion[] = ["0.3.0", "0.2.1"];
 
 const BESIDE = ["boto3==1.40.76", "httpx==0.28.1"];
-const LONGEST_INSTALL_MS = 180_000;
 
-/** Python with the public client as it is on PyPI, installed once and kept in `.cache/`. */
+/** Python with the public client as it is on PyPI, installed once and kept in `.cache/`, whoever asks for it at once. */
 export async function clientPython(version: ClientVersion): Promise<string> {
-  const venv = join(cacheDir, version);
-  const python = join(venv, "bin", "python");
-  const ready = join(venv, "ready");
-  const lock = join(cacheDir, `${version}.lock`);
-  await mkdir(cacheDir, { recursive: true });
-  for (const started = Date.now(); !existsSync(ready); ) {
-    const isOurs = await mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-    if (!isOurs) {
-      if (Date.now() - started > LONGEST_INSTALL_MS) await rm(lock, { recursive: true, force: true });
-      await setTimeout(200);
-      continue;
-    }
-    try {
-      await rm(venv, { recursive: true, force: true });
-      await run("python3", ["-m", "venv", venv]);
-      await run(python, ["-m", "pip", "install", "--quiet", `resontech==${version}`, ...BESIDE]);
-      await mkdir(`${ready}.new`);
-      await rename(`${ready}.new`, ready);
-    } finally {
-      await rm(lock, { recursive: true, force: true });
-    }
-  }
-  return python;
+  const packages = [`resontech==${version}`, ...BESIDE];
+  const venv = await cache.fetch(`python client ${version}`, { packages }, async (into) => {
+    await run("python3", ["-m", "venv", into]);
+    await run(pythonOf(into), ["-m", "pip", "install", "--quiet", ...packages]);
+  });
+  return pythonOf(venv);
+}
+
+/** Where the client's package lies, as it was installed. */
+export async function clientPackage(version: ClientVersion): Promise<string> {
+  const { stdout } = await run(await clientPython(version), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+  return join(stdout.trim(), "resontech");
+}
+
+function pythonOf(venv: string): string {
+  return join(venv, "bin", "python");
 }
 
 /** Runs a Python script; its last line of output is JSON. The client's own progress lines before it are dropped. */

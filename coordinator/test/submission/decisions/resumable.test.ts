@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { judgeResumable } from "../../../src/submission/decisions/resumable.ts";
-
-const repository = join(import.meta.dirname, "..", "..", "..", "..");
+import { clientPackage } from "../../helper/client-venv.ts";
 
 /** As the public client 0.3.0 renders them. */
 const sag = (args: Record<string, unknown> = {}) => ({
@@ -38,10 +37,7 @@ const judge = (value: Parameters<typeof judgeResumable>[0], source: string | nul
 t.test("what the public client renders is resumable", async (t) => {
   t.same(judge(config()), { isResumable: true, firstRound: 0 });
   t.same(judge(config([sag({ start_round: 7 })])), { isResumable: true, firstRound: 7 });
-  const shipped = join(
-    repository,
-    ".cache/test-venvs/0.3.0/lib/python3.11/site-packages/resontech/rt/_platform/custom_persistor.py",
-  );
+  const shipped = join(await clientPackage("0.3.0"), "rt/_platform/custom_persistor.py");
   t.same(judge(config(), readFileSync(shipped, "utf8")), { isResumable: true, firstRound: 0 }, "the client's own persistor");
 });
 
