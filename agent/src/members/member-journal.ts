@@ -43,6 +43,11 @@ export class MemberJournal {
     if (events.length > 0) this.#onReport();
   }
 
+  /** How far was read where nothing was found to tell: it goes to the disk with the next change, and is read again after a crash. */
+  passOver(eventsOffset: number): void {
+    this.#state.eventsOffset = eventsOffset;
+  }
+
   /** The one thing desired that may change under a fence. */
   noteBridge(bridge: MemberBridge): void {
     this.#state.desired = { ...this.#state.desired, bridge };

@@ -4,15 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import type { ContainerState } from "../containers/job-containers.ts";
 import { judgeEnd } from "../decisions/container-end.ts";
-import { chooseEvents } from "../decisions/told-events.ts";
 import { CheckpointUploads } from "./checkpoint-uploads.ts";
-import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
 import { placeOf } from "./place-of.ts";
 import { RoundUploads } from "./round-uploads.ts";
-import { readRunnerEvents } from "./runner-events.ts";
+import { takeEvents, takeRest } from "./take-events.ts";
 
 const LOOK_MS = 200;
 /** The engine learns of an end a moment after the process is gone. */
@@ -20,11 +18,6 @@ const END_KNOWN_MS = 15_000;
 /** A runner that has said its last word ends within seconds; the server lingers so that its sites hear of the end. */
 const LINGER_MS = 20_000;
 const KILL_AFTER_TERM_MS = 30_000;
-/** More than this waits in the job's own file: the record is written whole at each change, and one message takes 8 MiB. */
-const MAX_PENDING = 512;
-const MAX_PENDING_BYTES = 1024 * 1024;
-/** Of what a runner has said that nobody had read by its end. */
-const MAX_REST_BYTES = 64 * 1024 * 1024;
 
 export async function watchMember(member: MemberContext): Promise<void> {
   const { tools, journal, disk, containerName, abandoned } = member;
@@ -57,59 +50,6 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const { desired, verdict } = journal.state;
   const failure = judgeEnd({ exitCode, oomKilled, verdict, isDiskFull: disk.isFull, limits: desired.resources });
   journal.note({ phase: "draining", failure }, failure === null ? { kind: "finished" } : { kind: "failed", ...failure });
-}
-
-/** Tells what was said up to the end; of more than is read in time the last part, for the runner's last word is in it. */
-async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): Promise<void> {
-  const { journal, abandoned } = member;
-  const size = eventsSize(member);
-  if (size - journal.state.eventsOffset > MAX_REST_BYTES) journal.note({ eventsOffset: size - MAX_REST_BYTES });
-  while (journal.state.eventsOffset < size) {
-    const before = journal.state.eventsOffset;
-    takeEvents(member, checkpoints);
-    const isHeldUp = journal.state.eventsOffset === before;
-    if (isHeldUp && roomFor(member) > 0) break;
-    // Never without a pause: beats that wait for a job's events would end every job on this node.
-    await sleep(isHeldUp ? LOOK_MS : 0, undefined, { signal: abandoned });
-  }
-}
-
-/** Tells what the runner said since; true when a round ended. */
-function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): boolean {
-  const { journal } = member;
-  const maxEvents = roomFor(member);
-  if (maxEvents <= 0) return false;
-  using file = openEvents(member);
-  if (file === null) return false;
-  const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset, maxEvents);
-  if (offset === journal.state.eventsOffset) return false;
-  const { chosen, told } = chooseEvents(events, journal.state.told, journal.state.desired.federation.sites);
-  journal.note(
-    {
-      eventsOffset: offset,
-      told,
-      ...(verdict === null ? {} : { verdict }),
-      ...(model === null ? {} : { model }),
-    },
-    ...chosen,
-  );
-  if (roundModel !== null) checkpoints.request(roundModel);
-  return chosen.some(({ kind }) => kind === "round-ended");
-}
-
-/** How many events may be spooled beside those that wait for the coordinator. */
-function roomFor({ journal }: MemberContext): number {
-  const { pending } = journal.state;
-  return JSON.stringify(pending).length < MAX_PENDING_BYTES ? MAX_PENDING - pending.length : 0;
-}
-
-function openEvents({ disk }: MemberContext): JobFile | null {
-  return JobFile.open(disk.mountPoint, disk.path("events", "events.jsonl"));
-}
-
-function eventsSize(member: MemberContext): number {
-  using file = openEvents(member);
-  return file?.sizeBytes ?? 0;
 }
 
 /** Ends what was told to stop, and what has said its last word and does not go. */
