@@ -14,7 +14,7 @@ export type SubmissionDeps = ValidationDeps & {
 };
 
 /**
- * Validate in the bucket → gate → make what was validated durable → the kernel's transaction.
+ * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
  * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AuditUnavailable
  */
 export async function submitTask(
@@ -33,6 +33,9 @@ export async function submitTask(
   const { hasKeyInScript, ...task } = await validateTask(deps, bucket, body);
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null) throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
+  const inputsDurable = deps.volume.durable();
+  // Awaited once the gate is open; where it stays shut nobody asks.
+  inputsDurable.catch(() => undefined);
   return audit.operation(
     {
       type: "job.submit",
@@ -46,7 +49,7 @@ export async function submitTask(
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
     },
     async (operation) => {
-      await deps.volume.durable();
+      await inputsDurable;
       const { projectId, userId } = caller;
       const job = await deps.kernel.submit({ ...task, userId, projectId, audit: operation.proof, idempotency });
       operation.closedElsewhere();

@@ -55,11 +55,13 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
   const image = chooseImage(selection, deps.images, workers);
   if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
 
-  // All small files in one go: each is a round trip to the object store.
+  // All small files and the ends of the shards in one go: each is a round trip to the object store.
   const small = [...workspace.scripts, ...configFiles, ...requirements];
-  const bytesOf = new Map(
-    await inParallel(small, PARALLEL_READS, async (object) => [object, await readObject(deps.store, bucket, object)] as const),
-  );
+  const [contents, zips] = await Promise.all([
+    inParallel(small, PARALLEL_READS, async (object) => [object, await readObject(deps.store, bucket, object)] as const),
+    inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path)),
+  ]);
+  const bytesOf = new Map(contents);
   const read = (object: FolderObject) => bytesOf.get(object)!;
   const scripts = workspace.scripts.map((object) => ({ object, bytes: read(object) }));
   for (const { object, bytes } of scripts) if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
@@ -71,7 +73,6 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
     Object.keys(image.packages),
   );
   for (const object of requirements) checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
-  const zips = await inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path));
 
   const texts = new Map(scripts.map(({ object, bytes }) => [object.path, bytes]));
   const resume = judgeResumable(facts.server, (module) => texts.get(`${module}.py`)?.toString("utf8") ?? null);
