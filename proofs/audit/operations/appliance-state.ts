@@ -15,7 +15,9 @@ export type ApplianceState = {
    * Files and folders with inode, size, digest and time of the last change; that time moves with attributes too, where the
    * engine keeps tags and policies.
    */
-  objects: string[];
+  objects: { path: string; line: string }[];
+  /** As it was known when the folders had been read: what moves by itself may be known only later. */
+  isMovingObject: (path: string) => boolean;
   /** Of every container of the appliance's own engine: its id, and when it was started and whether it has ended. */
   containers: string[];
 };
@@ -53,14 +55,23 @@ const MAX_SHOWN = 20;
 const MAX_SHOWN_CHARS = 300;
 
 export function stateOf(appliance: LocalAppliance, moving: Moving): ApplianceState {
-  return { rows: rowsOf(appliance, moving), objects: objectsOf(appliance, moving), containers: containersOf(appliance) };
+  const rows = rowsOf(appliance, moving);
+  return { rows, ...objectsOf(appliance, moving), containers: containersOf(appliance) };
 }
 
 /** What is in one and not in the other; empty when nothing was changed. */
 export function changesBetween(before: ApplianceState, after: ApplianceState): string[] {
+  const compared = ({ rows, objects, containers }: ApplianceState) => ({
+    rows,
+    objects: objects
+      .filter(({ path }) => !before.isMovingObject(path) && !after.isMovingObject(path))
+      .map(({ path, line }) => `${path} ${line}`),
+    containers,
+  });
+  const [then, now] = [compared(before), compared(after)];
   const changes = (["rows", "objects", "containers"] as const).flatMap((kind) => [
-    ...missingFrom(after[kind], before[kind]).map((line) => `- ${kind}: ${line}`),
-    ...missingFrom(before[kind], after[kind]).map((line) => `+ ${kind}: ${line}`),
+    ...missingFrom(now[kind], then[kind]).map((line) => `- ${kind}: ${line}`),
+    ...missingFrom(then[kind], now[kind]).map((line) => `+ ${kind}: ${line}`),
   ]);
   return changes.slice(0, MAX_SHOWN).map((line) => line.slice(0, MAX_SHOWN_CHARS));
 }
@@ -93,9 +104,12 @@ function readable(_name: string, value: unknown): unknown {
   return typeof value === "bigint" ? String(value) : value;
 }
 
-function objectsOf({ root }: LocalAppliance, { movingObjects = () => () => false }: Moving): string[] {
+function objectsOf(
+  { root }: LocalAppliance,
+  { movingObjects = () => () => false }: Moving,
+): Pick<ApplianceState, "objects" | "isMovingObject"> {
   const store = join(root, "data", "s3");
-  const lines: string[] = [];
+  const objects: ApplianceState["objects"] = [];
   const entries = readdirSync(store, { recursive: true, withFileTypes: true });
   const isMovingObject = movingObjects();
   for (const entry of entries) {
@@ -105,9 +119,9 @@ function objectsOf({ root }: LocalAppliance, { movingObjects = () => () => false
     if (path.split("/").includes(LOCKS) || isMovingObject(path)) continue;
     const { ino, size, ctimeNs } = lstatSync(file, { bigint: true });
     const content = entry.isFile() ? `${size} ${createHash("sha256").update(readFileSync(file)).digest("hex")}` : "folder";
-    lines.push(`${path} ${ino} ${ctimeNs} ${content}`);
+    objects.push({ path, line: `${ino} ${ctimeNs} ${content}` });
   }
-  return lines.sort();
+  return { objects, isMovingObject };
 }
 
 function containersOf({ engineSocket }: LocalAppliance): string[] {
