@@ -71,12 +71,13 @@ t.test(
       t.ok(index.hasRemnants);
       t.same(found(index, gone[7]!), []);
       t.same(found(index, kept), [11], "searches are answered");
-      t.ok(stands(folder, gone), "it still stands in the file");
     };
 
     const feed = feedFrom(t, vault, made.index, log);
     await until(() => NO_ROOM.test(feed.fault ?? ""));
     isPending(made.index);
+    // In the write-ahead log; whether a copy is left in the file itself as well is a matter of how rows were moved.
+    t.ok(stands(folder, gone), "it still stands");
     const filler = join(disk!.folder, "filler");
     writeFileSync(filler, Buffer.alloc(PAGE_BYTES));
     t.teardown(() => rmSync(filler, { force: true }));
