@@ -202,6 +202,13 @@ export class TestNode implements AsyncDisposable {
     return (await this.engine.podman("ps", "--format", "{{.Names}}")).split("\n").filter((name) => name !== "");
   }
 
+  /** PID 1 of every container that runs, as the host numbers it. */
+  async runningInits(): Promise<number[]> {
+    const names = await this.runningContainers();
+    const pids = await this.engine.podman("inspect", "--format", "{{.State.Pid}}", ...names);
+    return pids.trim().split("\n").map(Number);
+  }
+
   /** Lets no write of a member's record succeed, as a full or broken disk would, until its end. */
   async hinderRecord(member: string): Promise<{ end(): void }> {
     const inTheWay = join(this.config.dataDir, "members", member, "record.json.part");
