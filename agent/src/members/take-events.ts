@@ -6,7 +6,8 @@ import { JobFile } from "./job-file.ts";
 import type { MemberContext } from "./member-context.ts";
 import { readRunnerEvents } from "./runner-events.ts";
 
-const LOOK_MS = 200;
+/** Until the coordinator may have taken some of what waits. */
+const HELD_UP_MS = 200;
 /** More than this waits in the job's own file: the record is written whole at each change, and one message takes 8 MiB. */
 const MAX_PENDING = 512;
 const MAX_PENDING_BYTES = 1024 * 1024;
@@ -24,7 +25,7 @@ export async function takeRest(member: MemberContext, checkpoints: CheckpointUpl
     const isHeldUp = journal.state.eventsOffset === before;
     if (isHeldUp && roomFor(member) > 0) break;
     // Never without a pause: beats that wait for a job's events would end every job on this node.
-    await sleep(isHeldUp ? LOOK_MS : 0, undefined, { signal: abandoned });
+    await sleep(isHeldUp ? HELD_UP_MS : 0, undefined, { signal: abandoned });
   }
 }
 
