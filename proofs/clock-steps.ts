@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { namedShard } from "../audit/src/export/named-shard.ts";
 import { readLeaves } from "../audit/test/helper.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
@@ -121,9 +122,15 @@ async function seenBy(appliance: LocalAppliance, side: keyof typeof SIDES): Prom
       : {
           coordinator: await dateOf(`https://${name}:${ports.api}/healthz`, appliance),
           "s3-front": await dateOf(`https://${name}:${ports.s3}/healthz`, appliance),
-          auditd: Date.parse((await readLeaves(join(appliance.root, "data", "audit", "log"))).at(-1)?.t_log ?? ""),
+          auditd: await lastWordOfAuditd(appliance),
         };
   return Object.fromEntries(Object.entries(times).map(([name, time]) => [name, Math.round((time - Date.now()) / 1000)]));
+}
+
+/** The time of the newest entry that a checkpoint covers. */
+async function lastWordOfAuditd({ root }: LocalAppliance): Promise<number> {
+  const { logDir } = await namedShard(join(root, "data", "audit"));
+  return Date.parse((await readLeaves(logDir)).at(-1)?.t_log ?? "");
 }
 
 /** The agent says little while all is well, and something when it is ended; another starts after it, under that clock. */
