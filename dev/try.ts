@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildBundle, describeBundle, isRunning, LocalAppliance, reachableRoot, repository } from "./local-appliance.ts";
 import { Phases } from "./phases.ts";
-import { verifyAudit } from "./verify-audit.ts";
+import { isVerified, verifyAudit } from "./verify-audit.ts";
 import { Workstation } from "./workstation.ts";
 
 const json = process.argv.includes("--json");
@@ -43,7 +43,7 @@ try {
 
   const rounds = job.accuracyByRound;
   const rose = rounds.length > 1 && (rounds.at(-1) ?? 0) > (rounds[0] ?? 1);
-  const ok = job.state === "FINISHED" && rose && audit.SIGNATURE === "PASS" && audit.INTEGRITY === "PASS";
+  const ok = job.state === "FINISHED" && rose && isVerified(audit);
   const quickstart = appliance.quickstart();
   const endpoints = {
     api: quickstart["RESON_BASE_URL"],

@@ -8,7 +8,7 @@
  * `npm run prove -- audit-operations`; needs root: it mounts a disk.
  */
 import { join } from "node:path";
-import { verifyAudit } from "../dev/verify-audit.ts";
+import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { SmallDisk } from "./appliance/small-disk.ts";
@@ -60,8 +60,6 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     isRecorded(commands) &&
     isObserved(host) &&
     uneven.length === 0 &&
-    audit["SIGNATURE"] === "PASS" &&
-    audit["INTEGRITY"] === "PASS" &&
-    audit["COMPLETENESS"] === "PASS";
+    isVerified(audit);
   return { ok, figures: { refusals, job, drain, orphans, commands, host, uneven, audit } };
 }

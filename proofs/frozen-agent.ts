@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIVENESS } from "../coordinator/src/nodes/decisions/liveness.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
-import { verifyAudit } from "../dev/verify-audit.ts";
+import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { doublesOf } from "./jobs/doubles.ts";
@@ -90,8 +90,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
           one.wrongModels.length === 0,
       ) &&
       left.length === 0 &&
-      audit["SIGNATURE"] === "PASS" &&
-      audit["INTEGRITY"] === "PASS";
+      isVerified(audit);
     return { ok, figures: { runs: results, left, audit } };
   } finally {
     api.close();

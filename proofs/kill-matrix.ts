@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findPaths } from "../dev/find-paths.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
-import { verifyAudit } from "../dev/verify-audit.ts";
+import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
@@ -123,7 +123,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const isGood = ({ isKilled, state, doubles, overlaps, wrongModels }: Kill) =>
       isKilled && state === "FINISHED" && doubles.length === 0 && overlaps.length === 0 && wrongModels.length === 0;
-    const ok = kills.every(isGood) && left.length === 0 && audit["SIGNATURE"] === "PASS" && audit["INTEGRITY"] === "PASS";
+    const ok = kills.every(isGood) && left.length === 0 && isVerified(audit);
     const byTarget = Object.fromEntries(
       targets.map((target) => [
         target,

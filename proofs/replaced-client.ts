@@ -10,7 +10,7 @@ import { HostsEntry } from "../dev/hosts-entry.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
-import { verifyAudit } from "../dev/verify-audit.ts";
+import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
@@ -93,8 +93,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       overlaps.length === 0 &&
       wrongModels.length === 0 &&
       left.length === 0 &&
-      audit["SIGNATURE"] === "PASS" &&
-      audit["INTEGRITY"] === "PASS";
+      isVerified(audit);
     const figures = { state: task.status, attempts: attempts.length, lost, replaced_after_s: Number(replacedAfterS.toFixed(1)) };
     return {
       ok,

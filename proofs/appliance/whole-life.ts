@@ -1,7 +1,7 @@
 /** The life of an appliance in one go: `install.sh`, a federated job, its log verified, uninstall. Proofs run it in networks of their own. */
 import { hostState } from "../../dev/host-state.ts";
 import type { BundleSummary } from "../../dev/local-appliance.ts";
-import { verifyAudit } from "../../dev/verify-audit.ts";
+import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
 import type { ProofResult } from "../proof.ts";
 import { ProofAppliance } from "./proof-appliance.ts";
 
@@ -20,11 +20,7 @@ export async function wholeLife(progress: (line: string) => void, bundle: Bundle
   const { state, seconds, accuracyByRound } = job;
   return {
     ok:
-      state === "FINISHED" &&
-      (accuracyByRound.at(-1) ?? 0) > (accuracyByRound[0] ?? 1) &&
-      audit["SIGNATURE"] === "PASS" &&
-      audit["INTEGRITY"] === "PASS" &&
-      left.length === 0,
+      state === "FINISHED" && (accuracyByRound.at(-1) ?? 0) > (accuracyByRound[0] ?? 1) && isVerified(audit) && left.length === 0,
     figures: {
       install_s: Number(installSeconds.toFixed(1)),
       job: { state, seconds: Number(seconds.toFixed(1)), accuracy_by_round: accuracyByRound, held_out: heldOut },
