@@ -56,5 +56,9 @@ function isReport(report: unknown): report is AuditReport {
   if (typeof verdicts !== "object" || verdicts === null) return false;
   const isVerdict = (value: unknown): boolean =>
     typeof value === "object" && value !== null && "verdict" in value && "reason" in value;
-  return Object.values(verdicts).every(isVerdict) && typeof binaries === "object" && binaries !== null && "compared" in binaries;
+  return Object.values(verdicts).every(isVerdict) && hasCompared(binaries);
+}
+
+function hasCompared(binaries: unknown): boolean {
+  return typeof binaries === "object" && binaries !== null && "compared" in binaries && typeof binaries.compared === "number";
 }

@@ -34,7 +34,7 @@ const LARGE_BYTES = 500e9;
 const SMALL_BYTES = 4096;
 const SMALL_REQUESTS = 400;
 const WRITERS = 32;
-/** Goals of docs/features.md: share of the engine's own throughput at 8 streams, and milliseconds added to a small request's median. */
+/** Goals: share of the engine's own throughput at 8 streams, and milliseconds added to a small request's median. */
 const LEAST_RATIO = 0.8;
 const MOST_ADDED_MS = 1;
 /** A round in which the host took more of the processors than this is measured again: it says how the host was, not the front. */
