@@ -27,6 +27,7 @@ import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import type { TestObjectStore } from "./object-store.ts";
 import { type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const MIB = 1024 * 1024;
 const JOB_UID = 10001;
@@ -126,7 +127,7 @@ export class TestNode implements AsyncDisposable {
 
   /** Starts the agent's process. */
   run(): void {
-    const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
+    const main = shippedProgram("agent");
     this.#agent = spawn(...this.#placed(process.execPath, main, "--config", this.#configFile), {
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -26,6 +26,13 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
+/** Source of one program's entry: `auditd` → `audit/src/auditd/main.ts`. @throws Error for a name that no program has */
+export function programSource(name: string): string {
+  const entry = ENTRIES[`app/${name}.mjs`];
+  if (entry === undefined) throw new Error(`no program is named ${name}`);
+  return entry.source;
+}
+
 /** The verifier again, for an auditor who has a browser and no Node. */
 const VERIFIER_PAGE = "app/sov-verify.html";
 

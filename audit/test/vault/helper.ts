@@ -11,8 +11,9 @@ import type { Test } from "tap";
 import { type AuditProducer, committer, connectProducer } from "../../src/producer/producer.ts";
 import { until } from "../audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/vault/main.ts");
+const MAIN = shippedProgram("vault");
 
 export class VaultFixture {
   readonly root: string;

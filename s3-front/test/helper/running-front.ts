@@ -23,8 +23,9 @@ import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
 import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const MAIN = shippedProgram("s3-front");
 const REGION = "garage";
 /** A producer that only asks how long the log is. */
 const READER = "reader";

@@ -24,7 +24,7 @@ function cosignedTimes(t: Test, note: string, lines: string, keys: readonly Note
   });
 }
 
-for (const runtime of runtimes(t))
+for (const runtime of runtimes())
   t.test(`answers every case of tlog-witness with its status: ${runtime.name}`, async (t) => {
     const log = await TestLog.make(t);
     const fork = await log.forkedAt(t, 50);

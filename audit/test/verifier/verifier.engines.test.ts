@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { exportLog } from "../../src/export/export-log.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
-import { builtVerifier } from "./built-verifier.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { type AuditdFixture, jobSubmit, startedAuditd } from "../helper.ts";
 
 /** The host's Node, which must be 20 or later; the pinned one stands in where the machine has no other. */
@@ -35,7 +35,7 @@ async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFix
 }
 
 t.test("a sound export passes, and any flipped bit does not", async (t) => {
-  const verifier = builtVerifier(t);
+  const verifier = shippedProgram("sov-verify");
   const { auditd, file, policySha256 } = await exportedLog(t, 700);
   const run = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [verifier, ...args], { encoding: "utf8" });
@@ -88,7 +88,7 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
 });
 
 t.test("the host's Node judges the same", async (t) => {
-  const verifier = builtVerifier(t);
+  const verifier = shippedProgram("sov-verify");
   const { auditd, file } = await exportedLog(t, 20);
   const args = [verifier, file, "--policy", auditd.config.policyFile, "--json"];
   const { verdicts } = JSON.parse(spawnSync(HOST_NODE, args, { encoding: "utf8" }).stdout);

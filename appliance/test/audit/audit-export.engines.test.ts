@@ -9,9 +9,10 @@ import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
-const VERIFIER = join(import.meta.dirname, "../../../audit/src/verifier/main.ts");
+const VERIFIER = shippedProgram("sov-verify");
 
 /** auditd as the appliance lays it out, and the part of a context that an export asks. */
 async function started(

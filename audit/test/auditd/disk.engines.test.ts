@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { DiskGuard } from "../../src/auditd/disk-guard.ts";
 import { connectProducer, type LeafRef } from "../../src/producer/producer.ts";
-import { AuditdFixture, jobSubmit, keyList, lacksMount, readLeaves, SmallDisk, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../helper.ts";
+import { lacksMount, SmallDisk } from "../small-disk.ts";
 
 const MIB = 1_048_576;
 

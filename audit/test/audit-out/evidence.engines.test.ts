@@ -8,10 +8,12 @@ import { csvLine } from "../../src/audit-out/evidence/csv.ts";
 import { uuidV5 } from "../../src/audit-out/evidence/uuid-v5.ts";
 import { writeEvidence } from "../../src/audit-out/evidence/write-evidence.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
-import { jobSubmit, lacksMount, SmallDisk, temporaryFolder } from "../helper.ts";
+import { jobSubmit, temporaryFolder } from "../helper.ts";
+import { lacksMount, SmallDisk } from "../small-disk.ts";
 import { keyLists, WrittenLog } from "./helper.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const VERIFIER = join(import.meta.dirname, "../../src/verifier/main.ts");
+const VERIFIER = shippedProgram("sov-verify");
 const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 
 t.test("no cell is taken for a formula, and none ends before its end", async (t) => {

@@ -24,8 +24,9 @@ import { nodePlatform } from "../../src/verifier/platform-node.ts";
 import { verify } from "../../src/verifier/verify.ts";
 import { type TestLog, WitnessFixture } from "../witness/helper.ts";
 import { until } from "./helper.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/audit-out/main.ts");
+const MAIN = shippedProgram("audit-out");
 const isRoot = process.getuid?.() === 0;
 const notRoot = isRoot ? false : "the configuration must be root's";
 

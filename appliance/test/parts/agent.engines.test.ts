@@ -10,8 +10,9 @@ import t from "tap";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { agentPart } from "../../src/parts/own-processes.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../../agent/src/main.ts");
+const MAIN = shippedProgram("agent");
 
 async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
   for (const from = performance.now(); !(await condition()); await sleep(100))

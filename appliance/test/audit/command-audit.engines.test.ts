@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import t from "tap";
 import { declarationsOf, leaves, UndeclaredCommand } from "../../src/audit/command-audit.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const MAIN = shippedProgram("appliance");
 
 t.test("every command of appliance declares what it leaves: one that did not would stop them all", async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, "status", "--help"]);

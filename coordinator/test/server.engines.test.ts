@@ -9,6 +9,7 @@ import { CONTROL_AUDIT } from "../src/control/verbs.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
 import { makeSigningRequest } from "./nodes/test-ca.ts";
+import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 
 const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
@@ -143,7 +144,7 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
 
 t.test("a wrong configuration stops the start and names the key", async (t) => {
   const { spawn } = await import("node:child_process");
-  const server = new URL("../src/server.ts", import.meta.url).pathname;
+  const server = shippedProgram("coordinator");
   const child = spawn(process.execPath, [server, "--config", "/nowhere/coordinator.json"], {
     stdio: ["ignore", "pipe", "ignore"],
   });

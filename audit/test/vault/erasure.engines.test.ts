@@ -12,8 +12,9 @@ import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { until } from "../audit-out/helper.ts";
 import { type AuditdFixture, readLeaves } from "../helper.ts";
 import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const VERIFIER = join(import.meta.dirname, "../../src/verifier/main.ts");
+const VERIFIER = shippedProgram("sov-verify");
 const disclose = (auditd: AuditdFixture, ...subjects: string[]) => ({
   ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects, receiver: "auditor-1" },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },

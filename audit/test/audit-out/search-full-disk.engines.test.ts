@@ -9,7 +9,8 @@ import t, { type Test } from "tap";
 import { SearchIndex } from "../../src/audit-out/search/search-index.ts";
 import { scrub, spillTo } from "../../src/db/scrub.ts";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
-import { lacksMount, SmallDisk, temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "../helper.ts";
+import { lacksMount, SmallDisk } from "../small-disk.ts";
 import { until } from "./helper.ts";
 import { feedFrom, found, HaltingVault, withTokens } from "./indexed-tokens.ts";
 

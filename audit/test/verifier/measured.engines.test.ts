@@ -15,7 +15,7 @@ import { nodePlatform } from "../../src/verifier/platform-node.ts";
 import { MAX_RELEASE_BYTES, Releases } from "../../src/verifier/releases.ts";
 import { lacksCounterpart, type Report } from "../../src/verifier/verify.ts";
 import { temporaryFolder } from "../helper.ts";
-import { builtVerifier } from "./built-verifier.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { MadeLog } from "./made-log.ts";
 import { enveloped, type Held, madeRelease, releasesOf } from "./made-release.ts";
 
@@ -251,7 +251,7 @@ t.test("entries of many files that no release holds are compared in time, beside
 });
 
 t.test("the program takes releases, names their hashes, and ends as they compare", async (t) => {
-  const verifier = builtVerifier(t);
+  const verifier = shippedProgram("sov-verify");
   const folder = temporaryFolder(t);
   const written = (name: string, bytes: Buffer): string => {
     writeFileSync(join(folder, name), bytes);

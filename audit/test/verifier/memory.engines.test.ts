@@ -7,11 +7,11 @@ import t, { type Test } from "tap";
 import { ustarMember } from "../../src/export/ustar.ts";
 import { canonicalJson } from "../../src/event/canonical-json.ts";
 import { temporaryFolder } from "../helper.ts";
-import { builtVerifier } from "./built-verifier.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { MadeLog, ORIGIN } from "./made-log.ts";
 import { enveloped, madeRelease } from "./made-release.ts";
 
-const VERIFIER = builtVerifier(t);
+const VERIFIER = shippedProgram("sov-verify");
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const MIB = 1_048_576;
 const MAX_RSS_MIB = 256;

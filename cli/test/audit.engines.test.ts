@@ -6,9 +6,10 @@ import type { ControlReply } from "@resontech/contracts/control-protocol";
 import t from "tap";
 import { asTable } from "../src/table.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../src/main.ts");
-const VERIFIER = join(import.meta.dirname, "../../audit/src/verifier/main.ts");
+const MAIN = shippedProgram("resontech");
+const VERIFIER = shippedProgram("sov-verify");
 type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;
 
 const resontech = (env: Record<string, string>, ...args: string[]) =>

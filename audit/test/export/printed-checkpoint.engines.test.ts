@@ -7,8 +7,9 @@ import { asPage, asTerminalText, printedCheckpoint } from "../../src/export/prin
 import { exportLog } from "../../src/export/export-log.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { AuditdFixture, keyList, temporaryFolder } from "../helper.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const VERIFIER = join(import.meta.dirname, "../../src/verifier/main.ts");
+const VERIFIER = shippedProgram("sov-verify");
 
 /** What a camera sees of the terminal's half blocks: RGBA at four pixels a module. */
 function photographed(lines: readonly string[]): { data: Uint8ClampedArray; width: number; height: number } {
