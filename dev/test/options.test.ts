@@ -22,6 +22,6 @@ t.test("wrong arguments say what is allowed", async (t) => {
     () => readTestOptions(["--tier", "quick"]),
     new TestOptionsError('there is no tier "quick": say unit, engines, browser, acceptance'),
   );
-  t.throws(() => readTestOptions(["--fast"]), TestOptionsError);
+  t.throws(() => readTestOptions(["--fast"]), /--fast/);
   t.throws(() => readTestOptions(["--since", "HEAD", "a.test.ts"]), /name none beside it/);
 });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { summarizeTap, type TapSummary } from "./tap-summary.ts";
 import type { Tier } from "./tier.ts";
 
@@ -20,10 +21,16 @@ export async function runTier(
   { repository, results, env }: { repository: string; results: string; env: NodeJS.ProcessEnv },
 ): Promise<TierOutcome> {
   const rawFile = join(results, `${tier}.tap`);
-  rmSync(rawFile, { force: true });
-  const guard = tier === "unit" ? [`--node-arg=--import=${join(import.meta.dirname, "no-processes.mjs")}`] : [];
-  const args = ["run", "--reporter=terse", `--jobs=${JOBS[tier]}`, `--output-file=${rawFile}`, ...guard, ...files];
-  const child = spawn(join(repository, "node_modules/.bin/tap"), args, { cwd: repository, stdio: "inherit", env });
+  const cpuFile = join(results, `${tier}.cpu`);
+  for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
+  const preloads = ["note-cpu.mjs", ...(tier === "unit" ? ["no-processes.mjs"] : [])];
+  const imports = preloads.map((name) => `--node-arg=--import=${pathToFileURL(join(import.meta.dirname, name)).href}`);
+  const args = ["run", "--reporter=terse", `--jobs=${JOBS[tier]}`, `--output-file=${rawFile}`, ...imports, ...files];
+  const child = spawn(join(repository, "node_modules/.bin/tap"), args, {
+    cwd: repository,
+    stdio: "inherit",
+    env: { ...env, RT_TEST_CPU_FILE: cpuFile },
+  });
   const status = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));

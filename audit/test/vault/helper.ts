@@ -13,8 +13,6 @@ import { until } from "../audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = shippedProgram("vault");
-
 export class VaultFixture {
   readonly root: string;
   readonly config: VaultConfig;
@@ -54,7 +52,9 @@ export class VaultFixture {
 
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [shippedProgram("vault"), "--config", this.configFile], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     this.#output = "";
     const listening = Promise.withResolvers<void>();
@@ -70,7 +70,9 @@ export class VaultFixture {
 
   /** `vault restore COPY`. */
   restore(copy: string): { status: number | null; stdout: string; stderr: string } {
-    return spawnSync(process.execPath, [MAIN, "restore", copy, "--config", this.configFile], { encoding: "utf8" });
+    return spawnSync(process.execPath, [shippedProgram("vault"), "restore", copy, "--config", this.configFile], {
+      encoding: "utf8",
+    });
   }
 
   get output(): string {
