@@ -6,6 +6,7 @@ import { ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-c
 import { DEFAULT_JOB_PORTS, type PortRange } from "@resontech/contracts/port-range";
 import type { Command } from "commander";
 import { Value } from "typebox/value";
+import { isRootPath } from "./root-path.ts";
 import { InstallRequest } from "./request.ts";
 
 export type InstallFlags = {
@@ -39,8 +40,6 @@ export class OptionInvalidError extends Error {
 }
 
 export const DEFAULT_ROOT = "/opt/resontech";
-/** It stands in a systemd unit, in configuration files of engines and in socket names, whose quoting differs. */
-const ROOT_FORM = /^\/[A-Za-z0-9._/-]{1,160}$/;
 
 const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -107,7 +106,7 @@ export function applyAnswers(command: Command): void {
 /** @throws OptionInvalidError naming the first option that can't be used */
 export function toRequest(flags: InstallFlags): InstallRequest {
   const root = resolve(flags.root);
-  if (!ROOT_FORM.test(root))
+  if (!isRootPath(root))
     throw new OptionInvalidError(`--root ${root}: it must be a path of at most 160 letters, digits and . _ - /`);
   const config = toConfig(flags);
   const wrong = Value.Errors(ApplianceConfig, config)[0];

@@ -1,5 +1,6 @@
 /** Power cuts where something has just become durable: the same command goes on, and ends where an unbroken one ends. */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { cutAtEach, installUnbroken, run } from "./helper/cut-installs.ts";
@@ -7,7 +8,9 @@ import { cutAtEach, installUnbroken, run } from "./helper/cut-installs.ts";
 /** Every so many points here; all of them are a proof: `npm run prove -- install-cuts`. */
 const STRIDE = 6;
 
-const base = t.testdir();
+/** A path that a root may have, wherever this tree lies. */
+const base = mkdtempSync(join(tmpdir(), "rt-cuts-"));
+t.teardown(() => rmSync(base, { recursive: true, force: true }));
 const { unbroken, points } = await installUnbroken(base);
 
 t.test("an unbroken install, then an uninstall that leaves nothing, in two places at once", async (t) => {

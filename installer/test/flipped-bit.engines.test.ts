@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdtempSync,
   openSync,
   readSync,
   readdirSync,
@@ -13,8 +14,9 @@ import {
   copyFileSync,
   chmodSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 
 const bundle = process.env["RT_TEST_BUNDLE"] ?? "";
 t.ok(bundle !== "" && existsSync(bundle), "npm test gives the bundle; run it through `npm test`");
@@ -55,6 +57,13 @@ function flipBit(file: string): void {
   closeSync(fd);
 }
 
+/** A path that a root may have, wherever this tree lies; nothing is there. */
+function rootFor(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "rt-flip-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "root");
+}
+
 for (const victim of victims()) {
   t.test(`a flipped bit in ${victim.replace(/[0-9a-f]{52}$/, "…")} is refused by name before anything changes`, async (t) => {
     const dir = t.testdir();
@@ -62,7 +71,7 @@ for (const victim of victims()) {
     execFileSync("cp", ["-al", bundle, copy]);
     t.teardown(() => rmSync(copy, { recursive: true, force: true }));
     flipBit(join(copy, victim));
-    const root = join(dir, "root");
+    const root = rootFor(t);
     const done = spawnSync("sh", [join(copy, "install.sh"), "--root", root, "--instance", "flip", "--yes"], { encoding: "utf8" });
     t.equal(done.status, 3, done.stderr);
     t.match(done.stderr, victim === "boot.sums.sig" ? "boot.sums" : victim);
@@ -78,7 +87,7 @@ t.test("a file that the release does not name is refused", async (t) => {
   execFileSync("cp", ["-al", bundle, copy]);
   t.teardown(() => rmSync(copy, { recursive: true, force: true }));
   copyFileSync(join(copy, "release.json"), join(copy, "blobs", "extra"));
-  const done = spawnSync("sh", [join(copy, "install.sh"), "--root", join(dir, "root"), "--yes"], { encoding: "utf8" });
+  const done = spawnSync("sh", [join(copy, "install.sh"), "--root", rootFor(t), "--yes"], { encoding: "utf8" });
   t.equal(done.status, 3);
   t.match(done.stderr, "blobs/extra");
 });

@@ -1,4 +1,5 @@
 /** Against the real auditd, whose socket lies where the appliance has it. */
+import { rmSync } from "node:fs";
 import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectOperator, operated } from "../../src/audit/operator-record.ts";
@@ -7,7 +8,8 @@ import { auditdWithSocket } from "./auditd-with-socket.ts";
 
 async function started(t: Test) {
   const root = temporaryFolder(t);
-  const layout = new Layout(root, "-");
+  const layout = new Layout(root, `operator-${process.pid}`);
+  t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const socket = layout.run("audit", "appliance", "sock");
   const auditd = auditdWithSocket(t, root, { name: "appliance", socket });
   await auditd.start();
