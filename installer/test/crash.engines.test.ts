@@ -1,5 +1,5 @@
 /** Power cuts where something has just become durable: the same command goes on, and ends where an unbroken one ends. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -10,6 +10,7 @@ const STRIDE = 6;
 
 /** A path that a root may have, wherever this tree lies. */
 const base = mkdtempSync(join(tmpdir(), "rt-cuts-"));
+chmodSync(base, 0o755);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 const { unbroken, points } = await installUnbroken(base);
 
