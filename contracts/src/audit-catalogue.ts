@@ -148,6 +148,16 @@ export const EVENT_CATALOGUE = {
     "A user was made, with default project.",
     Type.Object({ admin: Type.Optional(Type.Boolean()) }, closed),
   ),
+  "iam.user.change": operation(
+    "user",
+    "A user was disabled or enabled, or was given another quota.",
+    Type.Object({ change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.change": operation(
+    "node",
+    "A node was taken out of placement, or given back to it.",
+    Type.Object({ change: Type.Enum(["drained", "undrained"]) }, closed),
+  ),
   "iam.project.create": operation("project", "A project was made.", NoDetail),
   "iam.node.join-token": operation(
     "node",
@@ -276,6 +286,11 @@ export const EVENT_CATALOGUE = {
     "key",
     "The first platform key of a user was made by the operator.",
     Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
+  ),
+  "key.renew": operation(
+    "key",
+    "The life of a platform key was extended; its secret stays the same.",
+    Type.Object({ expires_in_s: Count }, closed),
   ),
   "key.revoke": operation("key", "A platform key was revoked.", NoDetail),
   "key.list": fact("user", "A user's platform keys were listed.", Type.Object({ count: Type.Optional(Count) }, closed)),

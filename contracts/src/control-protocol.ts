@@ -5,6 +5,7 @@
 import { type Static, Type } from "typebox";
 import type { CoordinatorHealth } from "./coordinator-health.ts";
 import type { ErrorCode } from "./error-catalogue.ts";
+import { OPERATOR_REQUESTS, type OperatorReply } from "./operator-control.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 64 });
@@ -28,6 +29,7 @@ export const ControlRequest = Type.Union([
     },
     closed,
   ),
+  ...OPERATOR_REQUESTS,
 ]);
 export type ControlRequest = Static<typeof ControlRequest>;
 export type ControlVerb = ControlRequest["verb"];
@@ -56,4 +58,5 @@ export type ControlReply =
   /** `until` is null when it was ended; `untold` are living nodes that did not answer, whose work stops with their lease. */
   | { ok: true; verb: "maintenance"; until: string | null; untold: string[] }
   | { ok: true; verb: "registry-login"; username: string; password: string }
+  | OperatorReply
   | { ok: false; code: ErrorCode; message: string; hint: string };

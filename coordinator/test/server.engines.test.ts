@@ -1,10 +1,13 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
+import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import t from "tap";
 import { readLeaves } from "../../audit/test/helper.ts";
+import { S3ObjectStore } from "../src/storage/object-store.ts";
+import { S3ResponseError, S3Transport } from "../src/storage/s3-transport.ts";
 import { CONTROL_AUDIT } from "../src/control/verbs.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
@@ -87,6 +90,101 @@ t.test("cancelling ends it, and cancelling again changes nothing", async (t) => 
   t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("digits")), { status: 201 }, "the folder is free again");
 });
 
+type Of<V> = Extract<ControlReply, { ok: true; verb: V }>;
+async function asked<V extends ControlRequest["verb"]>(request: Extract<ControlRequest, { verb: V }>): Promise<Of<V>> {
+  const reply = await coordinator.control(request);
+  if (!reply.ok) throw new Error(`${reply.code}: ${reply.message}`);
+  return reply as Of<V>;
+}
+
+t.test("the operator lists, renews and revokes keys; a renewed key is the same secret", async (t) => {
+  const bob = await asked({ verb: "add-user", username: "bob", admin: false });
+  const [first] = (await asked({ verb: "key-list", username: "bob" })).keys;
+  t.match(first, { username: "bob", state: "living", lastUsedAt: null });
+  t.notOk(JSON.stringify(first).includes(bob.platformKey));
+  const renewed = await asked({ verb: "key-renew", key: first!.key, days: 90 });
+  const days = (Date.parse(renewed.expiresAt) - Date.now()) / 86_400_000;
+  t.ok(days > 89.9 && days <= 90, `${days}`);
+  t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
+  await asked({ verb: "key-revoke", key: first!.key });
+  t.match(await coordinator.get("/api/keys", bob.platformKey), { status: 401, body: { code: "invalid_api_key" } });
+  t.match(
+    await coordinator.control({ verb: "key-renew", key: first!.key, days: 1 }),
+    { ok: false, code: "not_found" },
+    "revoked for good",
+  );
+  t.match(await coordinator.control({ verb: "key-list", username: "nobody" }), {
+    ok: false,
+    code: "not_found",
+    message: /nobody/,
+  });
+});
+
+/** What the store says of an upload with a key pair: `ok`, or its error's code. */
+async function stores(pair: { bucketAlias: string; accessKeyId: string; secretAccessKey: string }): Promise<string> {
+  const { endpoint, region, caFile } = coordinator.s3;
+  await using transport = new S3Transport({ endpoint, region, ca: readFileSync(caFile, "utf8"), credentials: pair });
+  try {
+    await new S3ObjectStore(transport).put(pair.bucketAlias, "a", "1", "text/plain");
+    return "ok";
+  } catch (error) {
+    return error instanceof S3ResponseError ? error.code : String(error);
+  }
+}
+
+t.test("a user who is disabled is refused over the API and at the store, and gets a new key pair when enabled", async (t) => {
+  const carol = await asked({ verb: "add-user", username: "carol", admin: false });
+  await asked({ verb: "user-quota", username: "carol", bytes: 1_000_000 });
+  t.match(await asked({ verb: "user-show", username: "carol" }), {
+    user: { username: "carol", quotaBytes: 1_000_000, isDisabled: false, livingKeys: 1, livingJobs: 0 },
+    keys: [{ username: "carol" }],
+  });
+  await asked({ verb: "user-disable", username: "carol" });
+  t.match(await coordinator.get("/api/keys", carol.platformKey), { status: 403, body: { code: "user_disabled" } });
+  t.equal(await stores(carol), "InvalidAccessKeyId", "the engine has forgotten the pair");
+  t.match(await coordinator.control({ verb: "add-user", username: "carol", admin: false }), {
+    ok: false,
+    code: "user_exists",
+  });
+  const enabled = await asked({ verb: "user-enable", username: "carol" });
+  t.not(enabled.accessKeyId, carol.accessKeyId);
+  t.equal(await stores({ ...carol, ...enabled }), "ok");
+  t.equal((await coordinator.get("/api/keys", carol.platformKey)).status, 200);
+  t.match(await coordinator.control({ verb: "user-enable", username: "carol" }), { ok: false, code: "user_enabled" });
+  t.same(
+    (await asked({ verb: "user-list" })).users.map(({ username, isDisabled }) => `${username} ${isDisabled}`),
+    ["alice false", "bob false", "carol false"],
+  );
+});
+
+t.test(
+  "the operator sees a job's state and nothing that its owner wrote, and stops it with a reason that the owner reads",
+  async (t) => {
+    const slug = "ward-seven";
+    await upload(coordinator.s3, alice.bucketAlias, slug, goodFiles());
+    const id = String((await coordinator.request("POST", "/api/tasks", key, goodBody(slug))).body["id"]);
+    const { jobs } = await asked({ verb: "job-list", living: true, limit: 100 });
+    t.match(
+      jobs.find(({ job }) => job === id),
+      { username: "alice", state: "QUEUED", attempt: 0 },
+    );
+    const shown = await asked({ verb: "job-show", job: id });
+    t.notMatch(JSON.stringify([jobs, shown]), slug);
+    t.match(await asked({ verb: "job-cancel", job: id, reason: "disks are changed" }), { state: "CANCELLED" });
+    t.match(await jobOf(id), { detail: { error: { code: "operator_cancelled", message: /disks are changed/ } } });
+    t.match(await coordinator.control({ verb: "job-cancel", job: "job-none", reason: "x" }), { ok: false, code: "not_found" });
+  },
+);
+
+t.test("a node is drained and given back", async (t) => {
+  t.match(await asked({ verb: "node-list" }), { nodes: [{ node: "node-a", drained: null, workers: 0, busy: 0 }] });
+  t.match(await asked({ verb: "node-drain", node: "node-a" }), { members: 0 });
+  t.match(await asked({ verb: "node-show", node: "node-a" }), { node: { drained: "drained by the operator" }, members: [] });
+  await asked({ verb: "node-undrain", node: "node-a" });
+  t.match(await asked({ verb: "node-list" }), { nodes: [{ drained: null }] });
+  t.match(await coordinator.control({ verb: "node-drain", node: "node-z" }), { ok: false, code: "not_found" });
+});
+
 t.test("without auditd nothing is accepted, within its two seconds, and then again", async (t) => {
   await coordinator.auditd.stop("SIGKILL");
   const started = performance.now();
@@ -139,7 +237,8 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
     if ("event" in declared) t.ok(types.has(declared.event), `verb ${verb}`);
   for (const type of types) t.ok(type in EVENT_CATALOGUE);
   const text = JSON.stringify(leaves);
-  for (const secret of ["alice", "digits", "127.0.0.1", key, alice.secretAccessKey]) t.notOk(text.includes(secret), secret);
+  for (const secret of ["alice", "carol", "digits", "ward-seven", "disks are changed", "127.0.0.1", key, alice.secretAccessKey])
+    t.notOk(text.includes(secret), secret);
 });
 
 t.test("a wrong configuration stops the start and names the key", async (t) => {

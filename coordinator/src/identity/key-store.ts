@@ -34,15 +34,19 @@ type KeyRow = {
   revoked_at: number | null;
 };
 
-/** Null for a key that is unknown, revoked or over. */
-export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | null {
+/** Null for a key that is unknown, revoked or over; `disabled` for a good key of a user whom the operator disabled. */
+export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | "disabled" | null {
   const row = db
-    .prepare<[Buffer, number], Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number }>(
-      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin FROM platform_keys k JOIN users u ON u.id = k.user_id
+    .prepare<
+      [Buffer, number],
+      Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number; disabled_at: number | null }
+    >(
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at FROM platform_keys k JOIN users u ON u.id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
     )
     .get(hash, now);
   if (row === undefined) return null;
+  if (row.disabled_at !== null) return "disabled";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
   return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes, isAdmin: row.is_admin === 1 };
 }
@@ -98,6 +102,20 @@ export function revokeKey(db: WriteHandle, userId: string, keyId: string, now: n
     keyId,
     userId,
   );
+}
+
+/** Whosever key it is. A revoked key stays revoked. @throws ApiError not_found */
+export function renewKey(db: WriteHandle, keyId: string, expiresAt: number): void {
+  const { changes } = db
+    .prepare("UPDATE platform_keys SET expires_at = ? WHERE id = ? AND revoked_at IS NULL")
+    .run(expiresAt, keyId);
+  if (changes === 0) throw new ApiError("not_found", "there is no such key, or it was revoked");
+}
+
+/** Whosever key it is; revoking twice changes nothing. @throws ApiError not_found */
+export function revokeAnyKey(db: WriteHandle, keyId: string, now: number): void {
+  const { changes } = db.prepare("UPDATE platform_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?").run(now, keyId);
+  if (changes === 0) throw new ApiError("not_found", "there is no such key");
 }
 
 export function noteUse(db: WriteHandle, keyId: string, now: number): void {

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
-import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { beginGeneration } from "../audit/begin-generation.ts";
 import { closeOpenOperations } from "../audit/close-open-operations.ts";
@@ -66,6 +66,9 @@ export type Core = AsyncDisposable & {
   gate: AuditProducer;
   record: RecordEvent;
   joinTokens: JoinTokens;
+  /** Takes a node out of placement for a reason, or back for null. Inside a commit. */
+  cordon(node: string, reason: string | null): void;
+  nodeHealth(): NodeHealth[];
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
   health(): Promise<CoordinatorHealth>;
@@ -124,6 +127,8 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     kernel: parts.kernel,
     ...{ db, read, commit, gate, joinTokens, generation },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    cordon: (node, reason) => parts.nodes.setCordon(node, reason),
+    nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>
       planStop(parts, forS, () => {
         for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });

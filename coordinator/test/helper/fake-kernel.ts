@@ -45,6 +45,8 @@ export class FakeKernel implements Kernel {
     return stopping;
   }
 
+  async explainStop(): Promise<void> {}
+
   job(id: string, projectId: string): JobView | null {
     const view = this.views.get(id);
     return view?.projectId === projectId ? view : null;

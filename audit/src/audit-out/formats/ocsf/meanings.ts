@@ -11,6 +11,8 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "auth.host.login": as("authentication", "Logon"),
   "auth.host.logout": as("authentication", "Logoff"),
   "iam.user.create": as("account", "Create"),
+  "iam.user.change": as("entity", "Update"),
+  "iam.node.change": as("entity", "Update"),
   "iam.project.create": as("entity", "Create"),
   "iam.node.join-token": as("entity", "Create"),
   "iam.node.join": as("entity", "Enroll"),
@@ -46,6 +48,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
 
   "key.mint": as("entity", "Create"),
   "key.bootstrap": as("entity", "Create"),
+  "key.renew": as("entity", "Update"),
   "key.revoke": as("entity", "Delete"),
   "key.list": as("entity", "Read"),
   "key.bucket.rotate": as("entity", "Update"),
