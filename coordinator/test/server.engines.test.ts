@@ -123,7 +123,7 @@ t.test("the operator lists, renews and revokes keys; a renewed key is the same s
 /** What the store says of an upload with a key pair: `ok`, or its error's code. */
 async function stores(pair: { bucketAlias: string; accessKeyId: string; secretAccessKey: string }): Promise<string> {
   const { endpoint, region, caFile } = coordinator.s3;
-  await using transport = new S3Transport({ endpoint, region, ca: readFileSync(caFile, "utf8"), credentials: pair });
+  using transport = new S3Transport({ endpoint, region, ca: readFileSync(caFile, "utf8"), credentials: pair });
   try {
     await new S3ObjectStore(transport).put(pair.bucketAlias, "a", "1", "text/plain");
     return "ok";

@@ -8,6 +8,7 @@ import { auditedOperation, type FailureOutcome, type OpenOperation } from "../au
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { requireNodeId } from "../nodes/join-tokens.ts";
 import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import type { ControlHandler } from "./control-server.ts";
@@ -75,6 +76,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       };
     }
     case "join-token": {
+      requireNodeId(request.node);
       const { token, expiresAt } = await byOperator(
         deps,
         "iam.node.join-token",

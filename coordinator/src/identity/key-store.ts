@@ -67,6 +67,25 @@ export function listKeys(db: ReadHandle, userId: string): Omit<KeyReply, "curren
   }));
 }
 
+/** A key is told of so long before its end. */
+const ENDING_MS = 14 * 86_400_000;
+/** More would say nothing that the first ones don't. */
+const MAX_ENDING = 50;
+
+/** Living keys of users who are not disabled that end within two weeks, the soonest first; one that ended within a day is told, too. */
+export function endingKeys(
+  db: Pick<WriteHandle, "prepare">,
+  now: number,
+): { key: string; username: string; expiresAt: string }[] {
+  const rows = db
+    .prepare<[number, number, number], { id: string; username: string; expires_at: number }>(
+      `SELECT k.id, u.username, k.expires_at FROM platform_keys k JOIN users u ON u.id = k.user_id
+       WHERE k.revoked_at IS NULL AND u.disabled_at IS NULL AND k.expires_at > ? AND k.expires_at <= ? ORDER BY k.expires_at LIMIT ?`,
+    )
+    .all(now - 86_400_000, now + ENDING_MS, MAX_ENDING);
+  return rows.map(({ id, username, expires_at }) => ({ key: id, username, expiresAt: instant(expires_at) }));
+}
+
 export function isOwnKey(db: ReadHandle, userId: string, keyId: string): boolean {
   return db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?").get(keyId, userId) !== undefined;
 }

@@ -21,6 +21,7 @@ import { giveHint, HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
+import { endingKeys } from "../identity/key-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
@@ -141,6 +142,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         isAuditConnected: () => gate.connected,
         isAuditDraining: () => gate.draining,
         pingStorage: () => options.store.ping(),
+        endingKeys: () => endingKeys(db, clock.now()),
       }),
     isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -32,6 +32,7 @@ const calm: CoordinatorHealth = {
     storage: "ok",
     clockStep: null,
     nodes: [node()],
+    endingKeys: [],
   },
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };
@@ -53,6 +54,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   logOf: (name) => `/log/${name}.log`,
   ...change,
 });
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 const codes = (change: Partial<StatusFacts>) => findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
 const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
 
@@ -104,8 +106,20 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["fault inodes_full", codes({ disks: [disk({ freeInodes: 100 })] })],
     ["fault certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: -1 }] })],
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 3 }] })],
+    ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 89 }] })],
+    ["warning key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] })],
+    ["fault key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] })],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
+});
+
+t.test("a certificate is told of at 90, 60 and 30 days, ever louder, and how that very one is renewed", async (t) => {
+  const todo = (file: string, daysLeft: number) => findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
+  t.equal(todo("etc/a.crt", 91), undefined);
+  t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
+  t.equal(todo("etc/a.crt", 60), "choose a day this month: appliance restart renews it");
+  t.equal(todo("etc/a.crt", 30), "now: appliance restart renews it");
+  t.match(todo("data/agent/node.crt", 30), /^now: appliance stop agent.*joins again$/);
 });
 
 t.test("small disks are judged by their share, and those that count no files by their bytes", async (t) => {
