@@ -7,6 +7,7 @@ type ErrorEntry = { status: number; hint: string };
 export const ERROR_CATALOGUE = {
   // 400: the request itself
   validation_failed: { status: 400, hint: "Correct the named field and send the request again." },
+  malformed_request: { status: 400, hint: "Speak HTTP/1.1 over TLS to this port." },
   malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
   idempotency_key_invalid: { status: 400, hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key." },
 
@@ -111,12 +112,15 @@ export const ERROR_CATALOGUE = {
   scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
   quota_exceeded: { status: 403, hint: "Delete objects that are no longer needed, or ask the operator for a larger quota." },
 
-  // 404, 409, 410, 413, 415, 429
+  // 404, 405, 408, 409, 410, 413, 415, 417, 429, 431
   not_found: { status: 404, hint: "Check the address and the id; another project's objects are not visible to this key." },
+  method_not_allowed: { status: 405, hint: "Use a method that GET /api/openapi.json lists for this address." },
+  request_timeout: { status: 408, hint: "Send the whole request within a minute." },
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
+  key_conflict: { status: 409, hint: "Choose another key, or delete the object whose key is a folder of this one." },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },
   user_enabled: { status: 409, hint: "Nothing has to be done: this user's keys are good." },
@@ -125,6 +129,8 @@ export const ERROR_CATALOGUE = {
   idempotency_gone: { status: 410, hint: "The job of this Idempotency-Key was deleted; use a new key." },
   body_too_large: { status: 413, hint: "Upload files to the bucket; requests themselves are small." },
   unsupported_media_type: { status: 415, hint: "Send JSON with `Content-Type: application/json`." },
+  expectation_failed: { status: 417, hint: "Send the request without an Expect header, or with 100-continue." },
+  headers_too_large: { status: 431, hint: "Send shorter headers; all of them may have 16 KiB." },
   rate_limited: { status: 429, hint: "Send fewer requests; the Retry-After header says when." },
 
   // 5xx
