@@ -13,6 +13,7 @@ import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { whileEngineIsAway } from "./containers/engine-retry.ts";
 import { JobContainers } from "./containers/job-containers.ts";
+import { seccompOption } from "./containers/seccomp-option.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile } from "./lease/lease-file.ts";
@@ -81,6 +82,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     tailLimit: new TailLimit(),
     rootCert,
     leaseDir: leaseFile.folder,
+    seccomp: seccompOption(config),
     bootId: bootId(),
     log,
     records,

@@ -44,6 +44,8 @@ export type ContainerParts = {
   instance: string;
   engine: "podman" | "docker";
   uid: number;
+  /** The profile as this engine takes it: Docker the text, Podman the path of a file. */
+  seccomp: string;
   mounts: Mounts;
   attachment: Attachment;
   /** Accelerators of this member; none on a CPU slot. */
@@ -72,7 +74,7 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       ExtraHosts: attachment.hosts.map((host) => `${host.name}:${host.address}`),
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges"],
+      SecurityOpt: ["no-new-privileges", `seccomp=${parts.seccomp}`],
       Memory: resources.memoryBytes,
       // Equal: no swap.
       MemorySwap: resources.memoryBytes,

@@ -35,6 +35,7 @@ export async function stageMember(member: MemberContext): Promise<void> {
     instance: tools.config.instance,
     engine: tools.config.containerEngine.kind,
     uid: tools.config.jobUid,
+    seccomp: tools.seccomp,
     mounts: mountsOf(member),
     attachment,
     devices: tools.accelerators.of(desired.resources.workers),
