@@ -2,6 +2,7 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
+import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
 
 export type Finding = {
@@ -36,6 +37,8 @@ export type StatusFacts = {
   vault: VaultHealth | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
+  /** Of this host; null when it can't be asked. */
+  runc: RuncVersion | null;
   logOf: (part: string) => string;
 };
 
@@ -50,7 +53,7 @@ const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
 const CERTIFICATE_DAYS = 14;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, runc, logOf } = facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
@@ -61,6 +64,7 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...lagFinding("s3_front_slow", "the S3 front", frontLagMs),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
+    ...(runc === null ? [] : runcFindings(runc)),
   ];
   return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
@@ -309,6 +313,13 @@ function diskFindings({ holds, path, totalBytes, freeBytes, totalInodes, freeIno
       fault("inodes_full", `${freeInodes} of ${totalInodes} files left for ${what}`, "remove files that are not the appliance's"),
     ];
   return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
+}
+
+/** A warning: a distribution may have nothing newer. */
+function runcFindings(runc: RuncVersion): Finding[] {
+  const escapes = knownEscapes(runc);
+  const what = `runc ${runc.version} has known escapes from a container: ${escapes.join(", ")}`;
+  return escapes.length === 0 ? [] : [warning("runc_escapes", what, RUNC_REMEDY)];
 }
 
 function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | null {
