@@ -6,7 +6,9 @@ import { availableParallelism, networkInterfaces, release as kernelRelease, tota
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
@@ -36,6 +38,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
     engineVersion: engineVersion(config.containerEngine.kind),
+    runc: readRuncVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
     tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
@@ -55,6 +58,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     ),
     clockS: Math.floor(Date.now() / 1000),
     usersInRange: usersInRange(config),
+    jobUsersInRange: jobUsersInRange(config),
     selinuxEnforces: readOr("/sys/fs/selinux/enforce", "0") === "1",
     fapolicydRuns: existsSync("/run/fapolicyd/fapolicyd.fifo"),
     fipsMode: readOr("/proc/sys/crypto/fips_enabled", "0") === "1",
@@ -184,6 +188,27 @@ function usersInRange({ uidBase }: ApplianceConfig): string[] {
     .split("\n")
     .map((line) => line.split(":"))
     .flatMap(([name = "", , uid = ""]) => (ours.has(uid) ? [name] : []));
+}
+
+/** Users, groups and the sub-ids of rootless containers whose numbers are a job's, too. */
+function jobUsersInRange({ jobUids: { from, to } = DEFAULT_JOB_UIDS }: ApplianceConfig): string[] {
+  const taken = (file: string, what: string, rangeOf: (fields: string[]) => [first: number, count: number]): string[] =>
+    readOr(file, "")
+      .split("\n")
+      .map((line) => line.split(":"))
+      .filter((fields) => {
+        const [first, count] = rangeOf(fields);
+        return first <= to && first + count > from;
+      })
+      .map(([name = ""]) => `${what} ${name}`);
+  const one = ([, , id = ""]: string[]): [number, number] => [id === "" ? Number.NaN : Number(id), 1];
+  const many = ([, first = "", count = ""]: string[]): [number, number] => [Number(first), Number(count)];
+  return [
+    ...taken("/etc/passwd", "user", one),
+    ...taken("/etc/group", "group", one),
+    ...taken("/etc/subuid", "sub-ids of", many),
+    ...taken("/etc/subgid", "sub-ids of", many),
+  ];
 }
 
 function readOr(file: string, otherwise: string): string {
