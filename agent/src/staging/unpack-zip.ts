@@ -1,8 +1,9 @@
 import { createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { crc32 } from "node:zlib";
 import yauzl from "yauzl";
 import { judgeEntry } from "../decisions/zip-entry.ts";
 import { MemberFailure } from "../members/member-failure.ts";
@@ -59,7 +60,10 @@ async function unpackEntry(
     mkdirSync(dirname(target), { recursive: true });
     if (existsSync(target)) throw invalid(`it holds ${JSON.stringify(entry.fileName.slice(0, 120))} twice`);
     const stream = await promisify<yauzl.Entry, Readable>(zip.openReadStream.bind(zip))(entry);
-    await pipeline(stream, createWriteStream(target, { flags: "wx" }), { signal });
+    const sum = { crc32: 0 };
+    await pipeline(stream, summing(sum), createWriteStream(target, { flags: "wx" }), { signal });
+    if (sum.crc32 !== entry.crc32)
+      throw invalid(`${JSON.stringify(entry.fileName.slice(0, 120))} is damaged: its CRC-32 differs`);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof MemberFailure) throw error;
@@ -67,6 +71,16 @@ async function unpackEntry(
     if (code !== undefined && !UNUSABLE.includes(code)) throw error;
     throw invalid(`${JSON.stringify(entry.fileName.slice(0, 120))} can't be unpacked: ${textOf(error)}`);
   }
+}
+
+/** Passes bytes on and adds them to the sum that a zip states of each file. */
+function summing(sum: { crc32: number }): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sum.crc32 = crc32(chunk, sum.crc32);
+      done(null, chunk);
+    },
+  });
 }
 
 async function open(file: string): Promise<yauzl.ZipFile> {

@@ -9,6 +9,8 @@ export type ZipMember = {
   flags?: number;
   /** What the headers claim, when they lie. */
   claimedSize?: number;
+  /** As a packer that does not compress would have it. */
+  isStored?: boolean;
 };
 
 /** A zip byte by byte, as honest writers would never make some. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT */
@@ -16,15 +18,15 @@ export function zipOf(members: readonly ZipMember[]): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, body = "", mode = 0o100644, flags = 0x0800, claimedSize } of members) {
+  for (const { name, body = "", mode = 0o100644, flags = 0x0800, claimedSize, isStored = false } of members) {
     const bytes = Buffer.from(body);
-    const packed = deflateRawSync(bytes);
+    const packed = isStored ? bytes : deflateRawSync(bytes);
     const size = claimedSize ?? bytes.length;
     const path = Buffer.from(name, "utf8");
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(flags, 2);
-    common.writeUInt16LE(8, 4);
+    common.writeUInt16LE(isStored ? 0 : 8, 4);
     common.writeUInt32LE(crc32(bytes), 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(size, 18);

@@ -108,6 +108,23 @@ t.test("damaged bytes are the shard's fault", async (t) => {
   await refused(t, zip.subarray(0, zip.length - 30), /no zip file|directory/);
 });
 
+t.test("one flipped byte is the shard's fault, stored or deflated", async (t) => {
+  const body = Buffer.alloc(5_000, "a line of numbers\n");
+  for (const isStored of [true, false]) {
+    const zip = zipOf([
+      { name: "before", body: "1" },
+      { name: "a/data.bin", body, isStored },
+    ]);
+    const at = zip.indexOf("a/data.bin") + "a/data.bin".length + 12;
+    zip.writeUInt8(zip.readUInt8(at) ^ 1, at);
+    await refused(
+      t,
+      zip,
+      isStored ? /"a\/data.bin" is damaged: its CRC-32 differs/ : /"a\/data.bin" (is damaged|can't be unpacked)/,
+    );
+  }
+});
+
 t.test("a file system that is full is not", async (t) => {
   const dir = t.testdir({ out: {} });
   writeFileSync(join(dir, "a.zip"), zipOf([{ name: "a", body: randomBytes(MIB / 2) }]));
