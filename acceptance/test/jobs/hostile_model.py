@@ -6,7 +6,6 @@ import ctypes
 import errno
 import getpass
 import json
-import logging
 import os
 import resource
 import socket
@@ -92,7 +91,7 @@ def fl_train(model, env, out_dir, logger=None):
     ranks = [subprocess.Popen([sys.executable, "-c", GLOO, str(rank)]) for rank in range(2)]
     expect("gloo", [rank.wait(120) for rank in ranks] == [0, 0])
 
-    (logger or logging.getLogger(__name__)).info("RT_METRIC %s", json.dumps({"tried": len(tried), "uid": uid}))
+    (logger or print)("RT_METRIC " + json.dumps({"tried": len(tried), "uid": uid}))
     if wrong:
         raise AssertionError(f"not contained, or not able: {', '.join(wrong)}")
     return {"weights": model.state_dict(), "samples": 1}

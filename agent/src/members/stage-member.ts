@@ -11,8 +11,7 @@ import { OWN_FILES, ownFiles } from "../containers/decisions/own-files.ts";
 import { whileEngineIsAway } from "../containers/engine-retry.ts";
 import { PullFailedError } from "../containers/job-containers.ts";
 import { DevicesNotFreeError } from "../probes/accelerators.ts";
-import { download } from "../staging/download.ts";
-import { unpackZip } from "../staging/unpack-zip.ts";
+import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
 import { makeKey } from "./member-keys.ts";
@@ -107,21 +106,21 @@ async function stageInputs(member: MemberContext, progress: TransferProgress, ui
   const total = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   let urls = await presigned(member);
   for (const input of inputs) {
-    const file = targetOf(input, member);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
-    const source = {
-      ca: tools.rootCert,
-      url: async (isOutdated: boolean): Promise<string> => {
-        if (isOutdated) urls = await presigned(member);
-        const url = urls.get(input.id);
-        if (url === undefined) throw new MemberFailure("staging_failed", `there is no URL for ${input.target}`);
-        return url;
-      },
+    const url = async (isOutdated: boolean): Promise<string> => {
+      if (isOutdated) urls = await presigned(member);
+      const found = urls.get(input.id);
+      if (found === undefined) throw new MemberFailure("staging_failed", `there is no URL for ${input.target}`);
+      return found;
     };
-    await download(source, input, file, (bytes) => progress.moved("inputs", bytes, total), stopped);
-    if (input.kind !== "shard") continue;
-    await unpackZip(file, disk.path("payload"), resources.diskBytes, () => progress.moved("unpack", 0), stopped);
-    rmSync(file);
+    const onProgress = ({ bytes }: { bytes: number }): void => progress.moved("inputs", bytes, total);
+    if (input.kind !== "shard") {
+      const file = targetOf({ kind: input.kind, target: input.target }, member);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+      await offThread({ kind: "file", input, file, ca: tools.rootCert }, { url, onProgress }, stopped);
+      continue;
+    }
+    const [folder, maxBytes] = [disk.path("payload"), resources.diskBytes];
+    await offThread({ kind: "shard", input, folder, maxBytes, ca: tools.rootCert }, { url, onProgress }, stopped);
     await promisify(execFile)("chown", ["-R", "-h", `${uid}:${uid}`, disk.path("payload")]);
   }
 
@@ -131,9 +130,8 @@ async function stageInputs(member: MemberContext, progress: TransferProgress, ui
   }
 }
 
-/** Where an input lies; a target that would leave its place is refused. The zip lies on the member's own disk and counts to its limit. */
-function targetOf(input: StagedInput, { disk }: MemberContext): string {
-  if (input.kind === "shard") return disk.path("events", ".shard.zip");
+/** Where an input that stays a file lies; a target that would leave its place is refused. */
+function targetOf(input: { kind: Exclude<StagedInput["kind"], "shard">; target: string }, { disk }: MemberContext): string {
   const [place, below] = {
     model: ["", "model"],
     script: ["job", "job/scripts"],

@@ -13,8 +13,12 @@ export type ZipMember = {
   isStored?: boolean;
 };
 
-/** A zip byte by byte, as honest writers would never make some. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT */
-export function zipOf(members: readonly ZipMember[]): Buffer {
+/**
+ * A zip byte by byte, as honest writers would never make some. https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+ *
+ * @param options isStreamed: sizes and sum stand behind the content, as a packer writes them that can't go back
+ */
+export function zipOf(members: readonly ZipMember[], { isStreamed = false } = {}): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -31,12 +35,20 @@ export function zipOf(members: readonly ZipMember[]): Buffer {
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(size, 18);
     common.writeUInt16LE(path.length, 22);
-    files.push(Buffer.from("PK\x03\x04", "latin1"), common, path, packed);
+    const local = Buffer.from(common);
+    const behind = Buffer.alloc(isStreamed ? 16 : 0);
+    if (isStreamed) {
+      for (const head of [common, local]) head.writeUInt16LE(flags | 8, 2);
+      behind.write("PK\x07\x08", "latin1");
+      common.copy(behind, 4, 10, 22);
+      local.fill(0, 10, 22);
+    }
+    files.push(Buffer.from("PK\x03\x04", "latin1"), local, path, packed, behind);
     const central = Buffer.alloc(16);
     central.writeUInt32LE(((mode & 0xffff) << 16) >>> 0, 8);
     central.writeUInt32LE(offset, 12);
     directory.push(Buffer.from("PK\x01\x02\x14\x03", "latin1"), common, central.subarray(2), path);
-    offset += 4 + common.length + path.length + packed.length;
+    offset += 4 + common.length + path.length + packed.length + behind.length;
   }
   const central = Buffer.concat(directory);
   const end = Buffer.alloc(22);
