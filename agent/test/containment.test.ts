@@ -127,8 +127,8 @@ t.test("a shard that does not fit ends as disk_limit while it is staged", async 
   const member = node.member("train-fat", { kind: "client", index: 0, site: "site-1" }, [
     await node.input("shard", "shard.zip", zipOf([{ name: "a", body }])),
   ]);
-  peer.want({ ...member, resources: { ...member.resources, diskBytes: 48 * MIB } });
-  t.equal((await peer.event(member.member, "failed")).reason, "disk_limit");
+  peer.want({ ...member, resources: { ...member.resources, diskBytes: 32 * MIB } });
+  t.match(await peer.event(member.member, "failed"), { reason: "disk_limit", message: /33554432 bytes of its site's disk/ });
   await peer.event(member.member, "released");
   t.notOk(peer.of(member.member).some(({ kind }) => kind === "started"));
   peer.want();

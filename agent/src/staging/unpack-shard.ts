@@ -29,8 +29,8 @@ export type UnpackProgress = { onBytes: (bytes: number) => void; onFiles: (files
 
 /**
  * @param folder empty, and no process's but ours: nothing is ever written through a link, for none is made
- * @throws MemberFailure `shard_invalid` of paths that lead outside, links, encrypted, doubled and overlapping entries, damage, and more bytes
- * than `maxBytes`; `staging_failed` of what is not the object that was accepted; ENOSPC of a full disk; the signal's reason
+ * @throws MemberFailure `shard_invalid` of paths that lead outside, links, encrypted, doubled and overlapping entries, and damage;
+ * `disk_limit` of more than `maxBytes`; `staging_failed` of what is not the object that was accepted; ENOSPC of a full disk; the signal's reason
  */
 export async function unpackShard(
   source: Source,
@@ -50,7 +50,8 @@ export async function unpackShard(
       const verdict = judgeEntry(entry);
       if (!verdict.ok) throw invalidShard(verdict.why);
       bytes += entry.uncompressedSize;
-      if (bytes > maxBytes) throw invalidShard(`it unpacks to more than ${maxBytes} bytes`);
+      if (bytes > maxBytes)
+        throw new MemberFailure("disk_limit", `the shard unpacks to more than the ${maxBytes} bytes of its site's disk`);
       await unpackEntry(feed, entry, verdict.kind, verdict.path, folder);
       files += 1;
       if (files % TELL_EVERY === 0) onFiles(files);
