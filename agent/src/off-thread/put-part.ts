@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { type FileRange, readRange } from "../file-range.ts";
@@ -7,13 +6,11 @@ import type { PartAnswer } from "./tasks.ts";
 
 const MAX_REFUSAL_BYTES = 16 * 1024;
 
-type OnBytes = (bytes: number) => void;
-
 export async function putPart(
   range: FileRange,
   url: string,
   ca: string,
-  onBytes: OnBytes,
+  onBytes: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<PartAnswer> {
   const headers = { "content-length": range.length };
@@ -29,16 +26,6 @@ export async function putPart(
   return { status: response.statusCode ?? 0, etag, refusal };
 }
 
-/** SHA-256 in hex. */
-export async function digestOf(range: FileRange, onBytes: OnBytes, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of read(range, onBytes)) {
-    signal.throwIfAborted();
-    hash.update(chunk);
-  }
-  return hash.digest("hex");
-}
-
 async function readRefusal(response: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of response) {
@@ -48,7 +35,7 @@ async function readRefusal(response: IncomingMessage): Promise<string> {
   return text;
 }
 
-async function* read(range: FileRange, onBytes: OnBytes): AsyncIterable<Buffer> {
+async function* read(range: FileRange, onBytes: (bytes: number) => void): AsyncIterable<Buffer> {
   for await (const chunk of readRange(range)) {
     yield chunk;
     // Asked for the next one: this one is on its way.

@@ -10,8 +10,8 @@ export type Task =
   | { kind: "file"; input: FetchedInput; file: string; ca: string }
   /** Fetches a shard and unpacks it into a folder. */
   | { kind: "shard"; input: FetchedInput; folder: string; maxBytes: number; ca: string }
-  /** SHA-256 of bytes of an open file. */
-  | { kind: "digest"; range: FileRange }
+  /** SHA-256 of bytes of an open file, in hex; copied to a file on the way where one is named. */
+  | { kind: "digest"; range: FileRange; copy?: string }
   /** Sends bytes of an open file to a presigned URL. */
   | { kind: "part"; range: FileRange; url: string; ca: string };
 

@@ -3,7 +3,8 @@ import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "
 import { fetchFile } from "../staging/fetch-file.ts";
 import type { Source } from "../staging/object-bytes.ts";
 import { unpackShard } from "../staging/unpack-shard.ts";
-import { digestOf, putPart } from "./put-part.ts";
+import { digestOf } from "./digest-of.ts";
+import { putPart } from "./put-part.ts";
 import type { FromThread, Progress, ResultOf, Task, ToThread } from "./tasks.ts";
 import { fromThrown, toThrown } from "./thrown-error.ts";
 
@@ -159,7 +160,7 @@ async function carryOut(
       return null;
     }
     case "digest":
-      return await digestOf(task.range, onBytes, signal);
+      return await digestOf(task.range, task.copy, onBytes, signal);
     case "part":
       return await putPart(task.range, task.url, task.ca, onBytes, signal);
   }

@@ -98,7 +98,8 @@ t.test("while a large output is read for its digest this thread has nothing to d
   // Started before: what a thread's own start takes is not what is asked.
   await offThread({ kind: "digest", range: { ...range, length: 1 } }, {}, never);
   const before = performance.eventLoopUtilization();
-  t.equal(await offThread({ kind: "digest", range }, {}, never), wanted);
+  t.equal(await offThread({ kind: "digest", range, copy: join(t.testdirName, "copy") }, {}, never), wanted);
   const { utilization } = performance.eventLoopUtilization(before);
+  t.ok(readFileSync(join(t.testdirName, "copy")).equals(content));
   t.ok(utilization < 0.3, `busy for ${utilization} of the time`);
 });
