@@ -55,6 +55,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   io_uring_setup: NOT_PERMITTED,
   "prlimit of PID 1": NOT_PERMITTED,
   syslog: NOT_PERMITTED,
+  "call of x32": NO_SUCH_CALL,
 };
 const DONE = [
   "own prlimit",

@@ -69,6 +69,7 @@ func calls() map[string]string {
 		"io_uring_setup":    {ioUringSetup, 4, room},
 		"prlimit of PID 1":  {prlimit64, 1, syscall.RLIMIT_NOFILE, 0, limitAt},
 		"syslog":            {syslog, 10, 0, 0},
+		"call of x32":       {0x40000000 | syscall.SYS_GETPID},
 		"own prlimit":       {prlimit64, 0, syscall.RLIMIT_NOFILE, 0, limitAt},
 		"stream socket":     {syscall.SYS_SOCKET, syscall.AF_INET, syscall.SOCK_STREAM, 0},
 		"stream socket 6":   {syscall.SYS_SOCKET, syscall.AF_INET6, syscall.SOCK_STREAM, 0},
