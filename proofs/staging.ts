@@ -5,7 +5,7 @@
  *
  *     npm run prove -- staging [GB [ROUNDS]]
  */
-import { execFile, fork } from "node:child_process";
+import { type ChildProcess, execFile, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -76,10 +76,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 }
 
 /** What one transfer took, and what `curl` had in megabytes a second just before. */
-type Measured = { mbPerS: number; peerMbPerS: number; cpuSPerGb: number; lagMs: number };
+type Measured = { mbPerS: number; peerMbPerS: number; cpuSPerGb: number; lagMs: number; idleLagMs: number };
 
-function measured({ seconds, cpuS, lagMs }: Taken, bytes: number, peerMbPerS: number): Measured {
-  return { mbPerS: bytes / 1e6 / seconds, peerMbPerS, cpuSPerGb: cpuS / (bytes / 1e9), lagMs };
+function measured(taken: Taken & { idleLagMs: number }, bytes: number, peerMbPerS: number): Measured {
+  const { seconds, cpuS, lagMs, idleLagMs } = taken;
+  return { mbPerS: bytes / 1e6 / seconds, peerMbPerS, cpuSPerGb: cpuS / (bytes / 1e9), lagMs, idleLagMs };
 }
 
 function summary(all: readonly Measured[]) {
@@ -90,20 +91,30 @@ function summary(all: readonly Measured[]) {
     ratio: spread(all.map(({ mbPerS, peerMbPerS }) => mbPerS / peerMbPerS)),
     cpu_s_per_gb: round2(median(({ cpuSPerGb }) => cpuSPerGb)),
     lag_ms: Math.max(...all.map(({ lagMs }) => lagMs)),
+    lag_of_an_idle_process_ms: Math.max(...all.map(({ idleLagMs }) => idleLagMs)),
   };
 }
 
-function describe({ mbPerS, peerMbPerS, cpuSPerGb, lagMs }: Measured): string {
-  return `${mbPerS.toFixed(0)} MB/s (curl ${peerMbPerS.toFixed(0)}), ${cpuSPerGb.toFixed(2)} CPU s/GB, lag ${lagMs} ms`;
+function describe({ mbPerS, peerMbPerS, cpuSPerGb, lagMs, idleLagMs }: Measured): string {
+  return `${mbPerS.toFixed(0)} MB/s (curl ${peerMbPerS.toFixed(0)}), ${cpuSPerGb.toFixed(2)} CPU s/GB, lag ${lagMs} ms (idle process ${idleLagMs})`;
 }
 
-async function transfer(order: Order): Promise<Taken> {
+/** With how late a process was meanwhile that had nothing to do. */
+async function transfer(order: Order): Promise<Taken & { idleLagMs: number }> {
+  const [worker, idle] = [begin(order), begin({ do: "watch" })];
+  const taken = await worker.taken;
+  idle.child.send("enough");
+  return { ...taken, idleLagMs: (await idle.taken).lagMs };
+}
+
+function begin(order: Order): { child: ChildProcess; taken: Promise<Taken> } {
   const child = fork(join(import.meta.dirname, "transfers", "transfer-process.ts"), { stdio: "inherit" });
-  return await new Promise((resolve, reject) => {
-    child.once("message", (taken) => resolve(taken as Taken));
+  const taken = new Promise<Taken>((resolve, reject) => {
+    child.once("message", (message) => resolve(message as Taken));
     child.once("exit", (code) => reject(new Error(`the process that transfers ended with ${code}`)));
     child.send(order);
   });
+  return { child, taken };
 }
 
 /** The front with one bucket, for the coordinator's requests and for `curl`. */

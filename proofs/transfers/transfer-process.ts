@@ -1,4 +1,5 @@
 /** A process that transfers as the agent does, with the agent's own code, and says what it took: forked by `staging.ts`. */
+import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import { offThread } from "../../agent/src/off-thread/off-thread.ts";
@@ -6,7 +7,9 @@ import { Uploader } from "../../agent/src/outputs/uploader.ts";
 
 export type StageOrder = { do: "stage"; ca: string; shards: { url: string; sizeBytes: number; folder: string }[] };
 export type StoreOrder = { do: "store"; ca: string; file: string; sizeBytes: number; partSizeBytes: number; urls: string[] };
-export type Order = StageOrder | StoreOrder;
+/** Does nothing until the next message: how late any process is on this machine meanwhile. */
+export type WatchOrder = { do: "watch" };
+export type Order = StageOrder | StoreOrder | WatchOrder;
 export type Taken = {
   seconds: number;
   /** User and system, of all threads. */
@@ -48,11 +51,16 @@ async function store({ ca, file, sizeBytes, partSizeBytes, urls }: StoreOrder): 
   return [...stored];
 }
 
-process.on("message", (order: Order) => {
+async function watch(): Promise<string[]> {
+  await once(process, "message");
+  return [];
+}
+
+process.once("message", (order: Order) => {
   void (async () => {
     using lag = new EventLoopLag(3_600_000);
     const [from, before] = [performance.now(), process.cpuUsage()];
-    const etags = await (order.do === "stage" ? stage(order) : store(order));
+    const etags = await (order.do === "stage" ? stage(order) : order.do === "store" ? store(order) : watch());
     const { user, system } = process.cpuUsage(before);
     const taken: Taken = { seconds: (performance.now() - from) / 1000, cpuS: (user + system) / 1e6, lagMs: lag.maxMs, etags };
     process.send?.(taken, () => process.exit(0));

@@ -1,4 +1,7 @@
 /** Both ends of a thread that carries tasks out; as many at once as it is given. */
+import { readlinkSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+import { basename } from "node:path";
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
 import { fetchFile } from "../staging/fetch-file.ts";
 import type { Source } from "../staging/object-bytes.ts";
@@ -12,6 +15,8 @@ import { fromThrown, toThrown } from "./thrown-error.ts";
 const ENTRY = new URL(import.meta.url.endsWith(".ts") ? import.meta.url : "agent-transfers.mjs", import.meta.url);
 const ROLE = "agent-transfers";
 const TELL_EVERY_MS = 100;
+/** On a busy node the main thread runs first: a lease that is kept late is lost. */
+const NICE = 5;
 
 type Waiting = {
   done: (result: ResultOf<Task["kind"]>) => void;
@@ -110,6 +115,8 @@ type Working = {
 };
 
 function serve(port: MessagePort): void {
+  // Linux has a priority for each thread, by its own number.
+  setPriority(Number(basename(readlinkSync("/proc/thread-self"))), getPriority(process.pid) + NICE);
   const working = new Map<number, Working>();
   const tell = (message: FromThread): void => port.postMessage(message);
   port.on("message", (message: ToThread) => {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import t from "tap";
@@ -85,6 +86,16 @@ t.test("what is given up ends with the reason, and lets go first", async (t) => 
   const shard = { kind: "shard", input: inputOf(zip), folder, maxBytes: 4 * MIB, ca: "" } as const;
   await t.rejects(offThread(shard, { url, onProgress }, stopped.signal), { message: "stopped" });
   t.ok(existsSync(folder));
+});
+
+t.test("the thread comes after the one that keeps the lease", async (t) => {
+  const file = join(t.testdir({ file: "x" }), "file");
+  const fd = openSync(file, "r");
+  t.teardown(() => closeSync(fd));
+  await offThread({ kind: "digest", range: { fd, start: 0, length: 1 } }, {}, never);
+  const main = getPriority(process.pid);
+  const behind = readdirSync("/proc/self/task").filter((thread) => getPriority(Number(thread)) === main + 5);
+  t.ok(behind.length > 0);
 });
 
 t.test("while a large output is read for its digest this thread has nothing to do", async (t) => {
