@@ -13,6 +13,7 @@ import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
 import { type Disk, type HostFacts, toolsFor } from "./checks.ts";
+import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
 const RUN_BYTES = 16 * 1024 ** 2;
@@ -58,7 +59,15 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     ),
     clockS: Math.floor(Date.now() / 1000),
     usersInRange: usersInRange(config),
-    jobUsersInRange: jobUsersInRange(config),
+    jobUsersInRange: takenIds(
+      {
+        passwd: readOr("/etc/passwd", ""),
+        group: readOr("/etc/group", ""),
+        subuid: readOr("/etc/subuid", ""),
+        subgid: readOr("/etc/subgid", ""),
+      },
+      config.jobUids ?? DEFAULT_JOB_UIDS,
+    ),
     selinuxEnforces: readOr("/sys/fs/selinux/enforce", "0") === "1",
     fapolicydRuns: existsSync("/run/fapolicyd/fapolicyd.fifo"),
     fipsMode: readOr("/proc/sys/crypto/fips_enabled", "0") === "1",
@@ -188,27 +197,6 @@ function usersInRange({ uidBase }: ApplianceConfig): string[] {
     .split("\n")
     .map((line) => line.split(":"))
     .flatMap(([name = "", , uid = ""]) => (ours.has(uid) ? [name] : []));
-}
-
-/** Users, groups and the sub-ids of rootless containers whose numbers are a job's, too. */
-function jobUsersInRange({ jobUids: { from, to } = DEFAULT_JOB_UIDS }: ApplianceConfig): string[] {
-  const taken = (file: string, what: string, rangeOf: (fields: string[]) => [first: number, count: number]): string[] =>
-    readOr(file, "")
-      .split("\n")
-      .map((line) => line.split(":"))
-      .filter((fields) => {
-        const [first, count] = rangeOf(fields);
-        return first <= to && first + count > from;
-      })
-      .map(([name = ""]) => `${what} ${name}`);
-  const one = ([, , id = ""]: string[]): [number, number] => [id === "" ? Number.NaN : Number(id), 1];
-  const many = ([, first = "", count = ""]: string[]): [number, number] => [Number(first), Number(count)];
-  return [
-    ...taken("/etc/passwd", "user", one),
-    ...taken("/etc/group", "group", one),
-    ...taken("/etc/subuid", "sub-ids of", many),
-    ...taken("/etc/subgid", "sub-ids of", many),
-  ];
 }
 
 function readOr(file: string, otherwise: string): string {
