@@ -71,7 +71,15 @@ export const ERROR_CATALOGUE = {
   shard_not_zip: { status: 400, hint: "Make the shard with a zip tool and upload it whole." },
   shard_too_many: { status: 400, hint: "A job may have at most 256 shards." },
   zip_empty: { status: 400, hint: "Put the worker's data into the shard." },
-  zip_unsafe_path: { status: 400, hint: "Store relative paths without `..`, drive letters or control characters." },
+  zip_unsafe_path: {
+    status: 400,
+    hint: "Store relative paths without `..`, drive letters or control characters, at most 255 bytes between two slashes.",
+  },
+  zip_name_unreadable: {
+    status: 400,
+    hint: "Name files in ASCII, or pack with a tool that marks names as UTF-8: Python's zipfile, Info-ZIP's zip, 7-Zip with `-mcu=on`.",
+  },
+  zip_path_conflict: { status: 400, hint: "Store each path once, as a file or as a folder." },
   zip_link: { status: 400, hint: "Store files themselves; links are not unpacked." },
   zip_encrypted: { status: 400, hint: "Store the shard without a password; the bucket is private." },
   zip_bomb: { status: 400, hint: "The shard would unpack to far more than its size allows; check how it was made." },

@@ -21,6 +21,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
+  "app/agent-transfers.mjs": { source: "agent/src/off-thread/transfer-thread.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
   "app/resontech.mjs": { source: "cli/src/main.ts", target: "node20" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },

@@ -34,7 +34,7 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
     ...{ node: "n1", apiUrl: "https://127.0.0.1:1", rootCertFile: join(root, "token"), address: "127.0.0.1" },
     ...{ jobPorts: { from: 29_000, to: 29_001 }, dataDir: layout.data("agent"), joinTokenFile: join(root, "token") },
     ...{ containerEngine: { kind: "docker", socket: join(root, "engine") }, initBinary: "/init", runnersDir: "/runners" },
-    ...{ cpuWorkers: null, jobUid: 10_001, instance: "test", logLevel: "info", livenessSocket: layout.run("agent", "sock") },
+    ...{ cpuWorkers: null, instance: "test", logLevel: "info", livenessSocket: layout.run("agent", "sock") },
   };
   const configFile = join(root, "agent.json");
   writeFileSync(configFile, JSON.stringify(settings));

@@ -23,6 +23,10 @@ function podman(t: Test, name: string) {
   };
 }
 
+function unmount(layout: Layout): void {
+  for (const path of [["graph", "overlay"], ["graph"]]) spawnSync("umount", [layout.run("podman", ...path)]);
+}
+
 t.test("the container engine runs in a folder of its own, so that nothing it leaves lies on the host", async (t) => {
   const { layout, part } = podman(t, "pt");
   await part.prepare?.();
@@ -31,7 +35,7 @@ t.test("the container engine runs in a folder of its own, so that nothing it lea
   // Before the test's folder is removed: its storage makes a mount of itself as soon as it has come so far.
   running.stop();
   await running.exited;
-  spawnSync("umount", [layout.data("podman", "storage", "overlay")]);
+  unmount(layout);
   t.equal(folder, layout.run("podman"));
 });
 
@@ -60,7 +64,7 @@ t.test(
     const afterKill = files();
     await part.prepare?.();
     const afterStart = files();
-    spawnSync("umount", [layout.data("podman", "storage", "overlay")]);
+    unmount(layout);
     t.ok(whilePulling > 0, "the engine keeps it there");
     t.ok(afterKill > 0, "killed, it leaves it");
     t.equal(afterStart, 0);

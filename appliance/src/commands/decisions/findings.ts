@@ -2,6 +2,7 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
+import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
 
 export type Finding = {
@@ -36,6 +37,8 @@ export type StatusFacts = {
   vault: VaultHealth | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
+  /** Of this host; null when it can't be asked. */
+  runc: RuncVersion | null;
   logOf: (part: string) => string;
 };
 
@@ -52,7 +55,7 @@ const CERTIFICATE_DAYS = { told: 90, soon: 60, now: 30 };
 const DAY_MS = 86_400_000;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, runc, logOf } = facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
@@ -63,6 +66,7 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...lagFinding("s3_front_slow", "the S3 front", frontLagMs),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
+    ...(runc === null ? [] : runcFindings(runc)),
   ];
   return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
@@ -319,6 +323,13 @@ function keyFinding({ key, username, expiresAt }: CoordinatorHealth["endingKeys"
   const what =
     daysLeft <= 0 ? `key ${key} of ${username} has expired` : `key ${key} of ${username} expires in ${Math.floor(daysLeft)} days`;
   return (daysLeft <= 0 ? fault : warning)("key_expiring", what, `the same key goes on after: appliance key renew ${key}`);
+}
+
+/** A warning: a distribution may have nothing newer. */
+function runcFindings(runc: RuncVersion): Finding[] {
+  const escapes = knownEscapes(runc);
+  const what = `runc ${runc.version} has known escapes from a container: ${escapes.join(", ")}`;
+  return escapes.length === 0 ? [] : [warning("runc_escapes", what, RUNC_REMEDY)];
 }
 
 function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | null {

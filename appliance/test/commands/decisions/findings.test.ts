@@ -50,6 +50,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
     vault: well,
     disks: [disk()],
     certificates: [{ file: "a.crt", daysLeft: 300 }],
+    runc: { version: "1.3.3", build: "" },
   },
   logOf: (name) => `/log/${name}.log`,
   ...change,
@@ -57,6 +58,12 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 const codes = (change: Partial<StatusFacts>) => findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
 const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
+
+t.test("a runc with known escapes is a warning that names the advisories", async (t) => {
+  const runc = { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" };
+  t.match(findingsOf(facts({ runc })), [{ severity: "warning", code: "runc_escapes", what: /1\.1\.5\+ds1.*CVE-2025-31133/ }]);
+  t.same(codes({ runc: null }), []);
+});
 
 t.test("an appliance that is well has nothing to say", async (t) => {
   t.same(findingsOf(facts()), []);

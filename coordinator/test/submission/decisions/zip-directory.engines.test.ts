@@ -66,6 +66,34 @@ t.test("unsafe names in every spelling", async (t) => {
   }
 });
 
+t.test("a path is stored once, as a file or as a folder", async (t) => {
+  const conflicts = [
+    ["a", "a/b"],
+    ["a/b", "a"],
+    ["a", "a/"],
+    ["a/", "a"],
+    ["a/b", "a/b/c/d"],
+    ["a/b/c/d", "a/b"],
+    ["a", "./a"],
+    ["a\\b", "a/b"],
+  ];
+  for (const names of conflicts)
+    t.equal(codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))), "zip_path_conflict", names.join(" "));
+  const fine = [
+    ["a/", "a/b/", "a/b/c", "a/b/d", "b"],
+    ["a/b", "a/", "ab", "a/bc"],
+  ];
+  for (const names of fine) t.equal(codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))), "ok", names.join(" "));
+});
+
+t.test("names that no rule can read are refused by name", async (t) => {
+  t.equal(codeOf(zipOf({ "ü.csv": "x" }, { flags: 0 })), "zip_name_unreadable");
+  const codePage = zipOf({ "_.csv": "x" }, { flags: 0 });
+  // Code page 437, of which two bytes are control characters in Latin-1.
+  for (let at = codePage.indexOf("_.csv"); at >= 0; at = codePage.indexOf("_.csv", at)) codePage[at] = 0x81;
+  t.equal(codeOf(codePage), "ok");
+});
+
 t.test("a damaged archive is refused, never a crash", async () => {
   const good = zipOf({ "a.txt": "x".repeat(100), "b/c.txt": "y" });
   fc.assert(
