@@ -18,7 +18,19 @@ export const FrontQuestion = Type.Union([
   Type.Object({ id: Id, ask: Type.Literal("bucket"), bucket: Bucket }, closed),
   /** Whose key pair it is. */
   Type.Object({ id: Id, ask: Type.Literal("principal"), accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed),
-  /** How large the source of a copy is. */
+  /** How large a part of an open upload is. */
+  Type.Object(
+    {
+      id: Id,
+      ask: Type.Literal("part"),
+      bucket: Bucket,
+      key: Type.String({ minLength: 1, maxLength: 1024 }),
+      uploadId: Type.String({ minLength: 1, maxLength: 128 }),
+      partNumber: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    },
+    closed,
+  ),
+  /** How large the source of a copy is, or what was made of it. */
   Type.Object(
     {
       id: Id,
@@ -57,6 +69,7 @@ export const FrontAnswer = Type.Union([
     { id: Id, ok: Type.Literal(true), ask: Type.Literal("object"), sizeBytes: Type.Union([Bytes, Type.Null()]) },
     closed,
   ),
+  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("part"), sizeBytes: Type.Union([Bytes, Type.Null()]) }, closed),
   /** The coordinator could not find out; the front then refuses what it asked for. */
   Type.Object({ id: Id, ok: Type.Literal(false), message: Type.String({ maxLength: 512 }) }, closed),
 ]);

@@ -7,7 +7,7 @@ import type { FrontHandler } from "./front-server.ts";
 
 export type AnswerFrontDeps = {
   read: ReadHandle;
-  store: Pick<ObjectStore, "usage" | "stat">;
+  store: Pick<ObjectStore, "usage" | "stat" | "partBytes">;
   /** Of the engine's admin: the coordinator's own. */
   adminAccessKeyId: string;
 };
@@ -36,6 +36,10 @@ export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps):
         const { ask, bucket, key, versionId } = question;
         const version = await store.stat(bucket, key, versionId ?? undefined);
         return { id, ok: true, ask, sizeBytes: version?.sizeBytes ?? null };
+      }
+      case "part": {
+        const { ask, bucket, key, uploadId, partNumber } = question;
+        return { id, ok: true, ask, sizeBytes: await store.partBytes(bucket, key, uploadId, partNumber) };
       }
     }
   };

@@ -34,6 +34,7 @@ const store = {
   },
   stat: async (_bucket: string, key: string, versionId?: string) =>
     key === "there" ? { key, versionId: versionId ?? "v", sizeBytes: 7, etag: "" } : null,
+  partBytes: async (_bucket: string, _key: string, uploadId: string) => (uploadId === "open" ? 5 : null),
 };
 const answer = answerFront({ read: database.read, store, adminAccessKeyId: "RTADMIN" });
 mkdirSync(join(dir, "front"), { mode: 0o750 });

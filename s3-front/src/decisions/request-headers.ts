@@ -50,6 +50,16 @@ export function endToEnd(raw: readonly string[]): string[] {
   return kept;
 }
 
+/** What front and engine tell each other in their own headers; nobody else may write or read them. */
+const TALK = new Set(["rt-proven", "rt-refused-objects"]);
+
+export function withoutTalk(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2)
+    if (!TALK.has((raw[at] ?? "").toLowerCase())) kept.push(raw[at] ?? "", raw[at + 1] ?? "");
+  return kept;
+}
+
 function namesIn(list = ""): string[] {
   return list.split(",").map((name) => name.trim().toLowerCase());
 }

@@ -149,6 +149,29 @@ export class Door {
     return sizeBytes;
   }
 
+  /**
+   * What a copy has become. A source that is named without a version may have been replaced after it was measured, and the engine does not tell which
+   * one it read: what it made is looked at, so that the bucket need not be counted again.
+   */
+  async #copied(
+    { operation, bucket, key, copySource, uploadId, partNumber }: S3Request,
+    { status, code }: Answer,
+    headers: ReadonlyMap<string, string>,
+  ): Promise<number | "reserved" | null> {
+    if (copySource === null || bucket === null || key === null || status >= 300 || code !== null) return "reserved";
+    if (copySource.versionId !== null || copySource.rangeBytes !== null) return "reserved";
+    const { link } = this.#deps;
+    try {
+      if (operation.trace.kind === "part" && uploadId !== null && partNumber !== null)
+        return (await link.ask("part", { bucket, key, uploadId, partNumber }, STAT_MS)).sizeBytes;
+      const versionId = headers.get("x-amz-version-id") ?? null;
+      return versionId === null ? null : (await link.ask("object", { bucket, key, versionId }, STAT_MS)).sizeBytes;
+    } catch (error) {
+      if (error instanceof CoordinatorUnavailable) return null;
+      throw error;
+    }
+  }
+
   async #recordAndForward(passing: Passing): Promise<void> {
     const { engine, trail, quota } = this.#deps;
     const { request, response, asked, owner, source, room } = passing;
@@ -164,7 +187,8 @@ export class Door {
         ...{ request, response, body },
         isDocument: kind === "multipart" || asked.operation.copies,
         onAnswer: async (answer, headers, document) => {
-          books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
+          const copied = await this.#copied(asked, answer, headers);
+          books.answered(answer, { headers, document, parts: tally?.parts ?? 0, copied });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
           if (open !== null) setImmediate(() => close(open, answer, digest));

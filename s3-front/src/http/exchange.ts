@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerHead } from "../decisions/answer-head.ts";
 import type { Answer } from "../decisions/records.ts";
-import { endToEnd } from "../decisions/request-headers.ts";
+import { endToEnd, withoutTalk } from "../decisions/request-headers.ts";
 import { codeOfDocument } from "../decisions/s3-error.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineConnection, Taker } from "./engine-connection.ts";
@@ -80,7 +80,7 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
 
 /** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
 function headersFor(request: IncomingMessage): string[] {
-  const headers = endToEnd(request.rawHeaders);
+  const headers = withoutTalk(endToEnd(request.rawHeaders));
   const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
   if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? "")) headers.push("Content-Length", "0");
   return headers;
@@ -170,7 +170,7 @@ async function send(
 ): Promise<void> {
   // The engine answered before the body had arrived: what is left of it is in nobody's way once the connection ends.
   const isEarly = !request.complete;
-  const headers = endToEnd(head.rawHeaders);
+  const headers = withoutTalk(endToEnd(head.rawHeaders));
   if (isEarly) headers.push("Connection", "close");
   request.socket.setTimeout(CLIENT_IDLE_MS);
   response.writeHead(head.status, head.reason, headers);

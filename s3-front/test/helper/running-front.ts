@@ -238,7 +238,7 @@ async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promis
   await exited;
 }
 
-async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 15_000): Promise<void> {
+async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 60_000): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; !(await isTrue()); await sleep(25))
     if (Date.now() > deadline) throw new Error(otherwise);
 }
