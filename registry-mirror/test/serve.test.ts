@@ -46,9 +46,7 @@ async function ask(method: string, path: string, token: string | null): Promise<
     outgoing.once("response", (answer) => {
       let body = "";
       answer.setEncoding("utf8").on("data", (text: string) => (body += text));
-      answer.once("end", () =>
-        resolve({ status: answer.statusCode ?? 0, type: String(answer.headers["content-type"]), body }),
-      );
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, type: String(answer.headers["content-type"]), body }));
     });
     outgoing.once("error", reject);
     outgoing.end();
