@@ -104,6 +104,24 @@ t.test("a file that is deleted may become a folder, and what it was stays its hi
   t.match(await store.stat(user.bucket, "p/q"), { sizeBytes: 5 }, "by an upload in parts as well");
 });
 
+t.test("a listing that is asked for in escapes has them, of every kind", async (t) => {
+  const user = await front.addUser();
+  const own = front.transportOf(user.keys);
+  const key = "d/a b+c&%41ü/(1).txt";
+  await front.storeOf(user).put(user.bucket, key, "x", "text/plain");
+  await front.storeOf(user).createUpload(user.bucket, key, "text/plain");
+  const kinds: Record<string, string>[] = [{}, { "list-type": "2" }, { versions: "" }, { uploads: "" }];
+  for (const kind of kinds) {
+    const query = { ...kind, prefix: "d/a b", "encoding-type": "url" };
+    const body = (await own.send({ method: "GET", path: [user.bucket], query })).body.toString();
+    const [, listed = ""] = /<Key>(.*?)<\/Key>/.exec(body) ?? [];
+    t.match(body, "<EncodingType>url</EncodingType>");
+    t.match(body, "<Prefix>d/a%20b</Prefix>");
+    t.notMatch(listed, /[ +&ü]/, JSON.stringify(kind));
+    t.equal(decodeURIComponent(listed), key);
+  }
+});
+
 t.test("conditions on dates hold at the very second that Last-Modified tells, for copies too", async (t) => {
   const user = await front.addUser();
   await front.storeOf(user).put(user.bucket, "x", "x", "text/plain");
