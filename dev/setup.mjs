@@ -48,6 +48,7 @@ const DEBIAN_PACKAGES = [
 /** What one proof alone needs. */
 const PACKAGES_OF_PROOFS = {
   "audit-export": ["rsyslog", "rsyslog-openssl"],
+  "s3-clients": ["awscli", "s3cmd", "s3fs", "fuse3", "rclone"],
 };
 
 const [script, ...args] = process.argv.slice(2);

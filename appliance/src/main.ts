@@ -18,6 +18,7 @@ import { addKeyCommands } from "./commands/key-commands.ts";
 import { addNodeCommands } from "./commands/node-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
@@ -219,19 +220,18 @@ leaves(program.command("join-token <node>"), { event: "iam.node.join-token", log
   });
 
 const image = program.command("image").description("the release's images in the local registry");
+const repositoryOf = ({ images }: ReleaseManifest, name: string): string => {
+  const found = images.find(({ profile, repository }) => profile === name || repository === name)?.repository;
+  if (found !== undefined) return found;
+  const known = images.map(({ profile, repository }) => profile ?? repository).join(", ");
+  return program.error(`the release has no image ${name}; it has ${known}`, { exitCode: 2 });
+};
 leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coordinator" })
   .description("pull an image of the release into the appliance's container engine; prints its reference")
   .action(async (profile: string) => {
     const context = openContext(root());
     const { config, layout, release } = context;
-    const repository = release.images.find(
-      (candidate) => candidate.profile === profile || candidate.repository === profile,
-    )?.repository;
-    if (repository === undefined)
-      return program.error(
-        `the release has no image ${profile}; it has ${release.images.map((i) => i.profile ?? i.repository).join(", ")}`,
-        { exitCode: 2 },
-      );
+    const repository = repositoryOf(release, profile);
     const engine = new Docker({
       socketPath: config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket,
     });
@@ -240,6 +240,18 @@ leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coo
       askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
     );
     process.stdout.write(`${reference}\n`);
+  });
+leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coordinator" })
+  .description("user name and password to pull an image of the release with any OCI client; the issue and each use are logged")
+  .option("--for <minutes>", "how long they are good, from 1 to 1440", "60")
+  .action(async (profile: string, options: { for: string }) => {
+    const context = openContext(root());
+    const repository = repositoryOf(context.release, profile);
+    const minutes = /^\d{1,4}$/.test(options.for) ? Number(options.for) : 0;
+    if (minutes < 1 || minutes > 1440) return program.error("--for takes whole minutes from 1 to 1440", { exitCode: 2 });
+    const control = context.layout.run("coordinator", "control");
+    const { username, password } = await askCoordinator(control, { verb: "registry-login", repository, forS: minutes * 60 });
+    print({ image: imageReference(context, repository), username, password, minutes, ca: context.layout.rootCert });
   });
 leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator" })
   .description("ask the running registry for every image of the release; prints what it does not serve")

@@ -26,6 +26,8 @@ export const ControlRequest = Type.Union([
     {
       verb: Type.Literal("registry-login"),
       repository: Type.String({ maxLength: 256, pattern: "^[a-z0-9]+(?:[._/-][a-z0-9]+)*$" }),
+      /** For so long as often as wanted, as a person's client asks for a token again and again; once within five minutes without. */
+      forS: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
     },
     closed,
   ),

@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t from "tap";
@@ -37,19 +39,56 @@ t.test("a linked image is served by digest and by the release's tag, to who has 
   );
 });
 
-t.test("nobody can push, not even with a token for it", async (t) => {
-  const status = await new Promise((resolve, reject) => {
-    const outgoing = request(`${registry.url}/v2/resontech/one/blobs/uploads/`, {
-      method: "POST",
-      ca: registry.ca,
-      headers: { authorization: `Bearer ${registry.token("resontech/one", ["pull", "push"])}` },
+async function ask(method: string, path: string, token: string | null): Promise<{ status: number; type: string; body: string }> {
+  return await new Promise((resolve, reject) => {
+    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    const outgoing = request(`${registry.url}${path}`, { method, ca: registry.ca, headers });
+    outgoing.once("response", (answer) => {
+      let body = "";
+      answer.setEncoding("utf8").on("data", (text: string) => (body += text));
+      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, type: String(answer.headers["content-type"]), body }));
     });
-    outgoing.once("response", (answer) => resolve(answer.resume().statusCode));
     outgoing.once("error", reject);
     outgoing.end();
   });
-  t.equal(status, 405);
+}
+
+t.test("nobody can push, not even with a token for it, and is told why", async (t) => {
+  const token = registry.token("resontech/one", ["pull", "push"]);
+  for (const [method, path] of [
+    ["POST", "blobs/uploads/"],
+    ["PUT", "manifests/1.2.3"],
+    ["PATCH", "blobs/uploads/x"],
+    ["DELETE", `manifests/${release.images[0]?.digest}`],
+  ] as const) {
+    const { status, body } = await ask(method, `/v2/resontech/one/${path}`, token);
+    t.equal(status, 405, method);
+    t.match(JSON.parse(body), { errors: [{ code: "UNSUPPORTED", message: /read-only/ }] });
+  }
+  const { stderr } = await run("skopeo", [
+    ...["copy", "--dest-cert-dir", certs, "--dest-registry-token", token, "--src-cert-dir", certs, "--src-registry-token", token],
+    ...["resontech/one:1.2.3", "resontech/one:new"].map((name) => `docker://${new URL(registry.url).host}/${name}`),
+  ]).catch((error: { stderr: string }) => error);
+  t.match(stderr, /read-only/, "in the words that a client shows");
   t.notOk(readdirSync(storage, { recursive: true, encoding: "utf8" }).some((name) => name.includes("_uploads")));
+});
+
+t.test("who refers to an image is answered to whoever may pull it: nobody does", async (t) => {
+  const path = `/v2/resontech/one/referrers/${release.images[0]?.digest}`;
+  const answer = await ask("GET", path, registry.token("resontech/one"));
+  t.match(answer, { status: 200, type: "application/vnd.oci.image.index.v1+json" });
+  t.match(JSON.parse(answer.body), { schemaVersion: 2, manifests: [] });
+  t.equal((await ask("GET", path.replace(/.$/, "0"), registry.token("resontech/one"))).status, 200, "also for what is not there");
+  for (const token of [null, registry.token("resontech/two")])
+    t.match(await ask("GET", path, token), { status: 401, body: /"UNAUTHORIZED"/ });
+});
+
+t.test("a socket that never says hello is closed in 10 s", { timeout: 30_000 }, async (t) => {
+  const socket = connect(Number(new URL(registry.url).port), "127.0.0.1");
+  socket.on("error", () => {}).resume();
+  const from = performance.now();
+  await once(socket, "close");
+  t.ok(performance.now() - from < 15_000);
 });
 
 t.test("the closed-world check finds nothing while all is served, then each thing that is not", async (t) => {

@@ -157,7 +157,7 @@ t.test("where a site controls export, a user's key can't take a model out in any
   t.equal(await released.text(), "weights");
   const records = (await front.leaves()).filter(({ type }) => type === "data.object.refused");
   t.equal(records.length, 8);
-  t.match(records[0], { actor: { sub: user.userId }, detail: { status: 403, code: "AccessDenied" } });
+  t.match(records[0], { actor: { sub: "unproven" }, detail: { claimed: user.userId, status: 403, code: "AccessDenied" } });
   for (const { decision } of records) t.strictSame(decision, { effect: "deny", policy_ids: ["output-export"] });
 });
 

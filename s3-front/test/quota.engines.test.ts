@@ -140,8 +140,9 @@ t.test("refused before the first byte, with Expect and without", async (t) => {
   t.match(
     (await front.leaves()).findLast(({ type }) => type === "data.object.refused"),
     {
-      actor: { sub: user.userId },
-      detail: { bucket: user.userId, status: 403, code: "QuotaExceeded", bytes: 5_000_000 },
+      actor: { sub: "unproven", kind: "anonymous" },
+      outcome: { code: "QuotaExceeded", status: 403 },
+      detail: { bucket: user.userId, claimed: user.userId, status: 403, code: "QuotaExceeded", bytes: 5_000_000 },
       decision: { effect: "deny", policy_ids: ["bucket-quota"] },
     },
   );

@@ -102,7 +102,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         "admin.control",
         { kind: "appliance", id: "appliance" },
         { verb: request.verb },
-        async () => deps.passwords.issue(request.repository, {}),
+        async () => deps.passwords.issue(request.repository, {}, request.forS),
       );
       return { ok: true, verb: "registry-login", ...login };
     }

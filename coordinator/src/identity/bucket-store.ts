@@ -28,13 +28,14 @@ export function findQuota(db: ReadHandle, bucket: string): { ownerId: string; qu
 }
 
 /** Whose key pair it is: the bucket's own, one that is about to be, or the one before it until the engine has forgotten it. */
-export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): string | null {
+export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): { ownerId: string; name: string; createdAt: number } | null {
   const row = db
-    .prepare<[string], { ownerId: string }>(
-      "SELECT owner_id AS ownerId FROM buckets WHERE ? IN (access_key_id, pending_access_key_id, retired_access_key_id)",
+    .prepare<[string], { ownerId: string; name: string; createdAt: number }>(
+      `SELECT owner_id AS ownerId, name, created_at AS createdAt FROM buckets
+       WHERE ? IN (access_key_id, pending_access_key_id, retired_access_key_id)`,
     )
     .get(accessKeyId);
-  return row?.ownerId ?? null;
+  return row ?? null;
 }
 
 export function findUser(db: ReadHandle, username: string): UserRow | null {
