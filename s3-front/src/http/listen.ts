@@ -1,6 +1,7 @@
 /** The TLS listener: what may come in, how large, how slow. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
+import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { errorDocument, S3Refusal } from "../decisions/s3-error.ts";
@@ -23,7 +24,7 @@ export async function listen(door: Door, { host, port, tls }: ListenOptions, log
   const server = createServer({
     ...tls,
     handshakeTimeout: limits.handshakeMs,
-    minVersion: "TLSv1.2",
+    ...SERVER_TLS,
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: limits.headMs,
     connectionsCheckingInterval: limits.checkMs,
