@@ -86,6 +86,8 @@ export const CoordinatorConfig = Type.Object(
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** What NATS URL a joining node is told. */
     natsPublicUrl: Type.String(),
+    /** Of a running job without any step, round, log or metric: after so long it is reported as hanging. @default 60 */
+    hangAfterMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

@@ -21,6 +21,9 @@ export const SubmitTaskBody = Type.Object(
     gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
     maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
     onlyMineWorkers: Type.Optional(Type.Boolean()),
+    timeLimitMinutes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
+    ),
   },
   closed,
 );

@@ -7,8 +7,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import BinaryIO, Callable, Optional
+
+_LAST_LINES = 60
+_LINE_CHARS = 500
 
 
 class NvflareProcess:
@@ -28,6 +32,7 @@ class NvflareProcess:
     ):
         self._on_line = on_line
         self._copy_to = copy_to
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
         self._process = subprocess.Popen(
             [sys.executable, "-u", "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
@@ -48,7 +53,13 @@ class NvflareProcess:
                 os.write(1, line)
                 if self._copy_to is not None:
                     self._copy_to.write(line)
-            self._on_line(line.decode("utf-8", "replace"))
+            text = line.decode("utf-8", "replace")
+            self._last.append(text.rstrip()[:_LINE_CHARS])
+            self._on_line(text)
+
+    def last_lines(self) -> str:
+        """What it and its job processes said last."""
+        return "\n".join(list(self._last))
 
     def exit_code(self) -> Optional[int]:
         return self._process.poll()
