@@ -21,6 +21,7 @@ import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
+import type { WarningTable } from "./warning-table.ts";
 
 export type TransitionParts = {
   clock: Clock;
@@ -32,6 +33,7 @@ export type TransitionParts = {
   commands: CommandOutbox;
   bridges: JobBridges;
   records: KernelRecords;
+  warnings: WarningTable;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
 };
@@ -71,13 +73,16 @@ export class Transitions {
     if (job === undefined || step === null) return false;
     const now = clock.now();
     const change = this.#consequences(job, event, move);
+    if (step.to === "RUNNING") {
+      change.started_at = job.started_at ?? now;
+      if (job.time_limit_ms !== null) change.expires_at = job.expires_at ?? now + job.time_limit_ms;
+    }
     change.deadline_at = jobDeadline(step.to, {
       now,
       stateSince: now,
       bytes: jobs.bytesToStage(jobId),
-      expiresAt: job.expires_at,
+      expiresAt: change.expires_at ?? job.expires_at,
     });
-    if (step.to === "RUNNING") change.started_at = job.started_at ?? now;
     if (isTerminal(step.to)) change.ended_at = now;
     if (!jobs.move(job, step.to, now, change)) return false;
 
@@ -227,7 +232,7 @@ export class Transitions {
             reason,
             message: blamed?.message || reasonEntry(reason).message,
             detail: blamed?.detail ?? null,
-            blamed_member: blamed === undefined ? null : (blamed.site ?? "server"),
+            blamed_member: blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? "server"),
           };
     switch (event) {
       case "stop":

@@ -86,6 +86,7 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
     selection,
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
+    timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
     image,
     numRounds: facts.numRounds,
     minClients: facts.minClients,

@@ -21,7 +21,10 @@ export const REASONS = {
     "The training script raised an exception.",
     "Read the traceback's last lines in `detail` and correct the script.",
   ),
-  payload_exited: user("The training process ended with an error.", "Look at the end of files_out/training_log.txt."),
+  payload_exited: user(
+    "A process of the job ended before the job did.",
+    "The message names its code or signal, `detail` what it said last; files_out/logs/<site>.log has all it said.",
+  ),
   config_invalid: user(
     "NVFlare refused the job's configuration.",
     "Check configs/config_fed_server.json and config_fed_client.json.",
@@ -47,6 +50,14 @@ export const REASONS = {
   bucket_full: user(
     "The bucket has no room for what the job leaves.",
     "Delete objects and abort old uploads, or ask the operator for a larger quota; then submit again.",
+  ),
+  updates_rejected: user(
+    "A round counted fewer updates than the job needs.",
+    "Read why in files_out/metrics.jsonl (`updates`, by site); files_out/logs/<site>.log has what each site said.",
+  ),
+  shared_memory_full: user(
+    "The shared memory (/dev/shm) of a member was full.",
+    "Use fewer DataLoader workers or smaller batches, or torch.multiprocessing.set_sharing_strategy('file_system').",
   ),
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),
