@@ -67,9 +67,15 @@ export function buildKernel({ db, commit, clock, alarms, hangAfterMs }: KernelOp
   const jobs = new JobTable(db);
   const members = new MemberTable(db);
   const warnings = new WarningTable(db);
+  const largest = db
+    .prepare<[], number | null>(
+      "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
+    )
+    .pluck();
   const transitions = new Transitions({
     ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, bridges: new JobBridges(db) },
     onQuarantine: alarms.onQuarantine,
+    largestNodeBytes: () => largest.get() ?? 0,
   });
   const nodes = new NodeTable(db);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));

@@ -39,7 +39,7 @@ export type JobRow = {
   retries_out_of_memory: number;
   time_limit_ms: number | null;
   server_memory_bytes: number | null;
-  model_bytes: number | null;
+  model_bytes: number;
   avoid_nodes: string;
   waiting_for: string | null;
   audit_op: string;

@@ -14,7 +14,9 @@ import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.
 import { type AttemptFacts, judgeAttempt, stoppedEvent, vacanciesOf } from "./decisions/judge-attempt.ts";
 import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
+import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
+import { judgeServerMemory } from "./decisions/server-memory.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobBridges } from "./job-bridges.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
@@ -34,6 +36,8 @@ export type TransitionParts = {
   bridges: JobBridges;
   records: KernelRecords;
   warnings: WarningTable;
+  /** Memory of the largest node that takes work; 0 while there is none. */
+  largestNodeBytes: () => number;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
 };
@@ -272,14 +276,22 @@ export class Transitions {
       out_of_memory: job.retries_out_of_memory,
     };
     const { again, spends } = judgeRetry(reason, spent, isOurs);
+    const server = reason === "out_of_memory" && blamed?.role === "server" ? this.#serverMemory(blamed, again) : null;
+    if (server?.again === false) return { desired: "stop", message: server.message };
     if (!again) return { desired: "stop" };
     const avoid = new Set(JSON.parse(job.avoid_nodes) as string[]);
     if (spends === "infrastructure" && blamed !== undefined) avoid.add(blamed.node_id);
     const change: JobChange = { avoid_nodes: JSON.stringify([...avoid]) };
     if (spends === "infrastructure") change.retries_infrastructure = job.retries_infrastructure + 1;
     if (spends === "lease_lost") change.retries_lease_lost = job.retries_lease_lost + 1;
+    if (server !== null) change.server_memory_bytes = server.bytes;
     if (spends === "out_of_memory") change.retries_out_of_memory = job.retries_out_of_memory + 1;
     return change;
+  }
+
+  #serverMemory(server: MemberRow, mayRetry: boolean) {
+    const { memoryBytes } = JSON.parse(server.resources) as MemberResources;
+    return judgeServerMemory(memoryBytes, mayRetry, capacityBytes(this.parts.largestNodeBytes()));
   }
 
   #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {

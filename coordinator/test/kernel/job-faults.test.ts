@@ -28,6 +28,13 @@ async function running(t: Test, change: Partial<AcceptedTask> = {}) {
     agent.say(`${id}-a${job().attempt}-${role}`, event);
     await agent.send();
   };
+  const again = async () => {
+    await agent.fetch();
+    await agent.send();
+    await world.parts.scheduler.cycle();
+    await agent.fetch();
+    await run();
+  };
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 5) {
       world.nowMs += 5_000;
@@ -36,7 +43,7 @@ async function running(t: Test, change: Partial<AcceptedTask> = {}) {
       await world.parts.hangWatch.look();
     }
   };
-  return { world, job, say, pass };
+  return { world, job, say, pass, again };
 }
 
 const left = (code: number): MemberEvent => ({
@@ -119,4 +126,24 @@ t.test("a silent job is reported as hanging, once for each hour, and no longer o
   await pass(35);
   t.strictSame(job().warnings, []);
   t.equal(job().state, "RUNNING");
+});
+
+t.test("a server that ends out of memory starts once more with twice as much, then the job names the number", async (t) => {
+  const { world, job, say, pass, again } = await running(t);
+  const bytes = () =>
+    world
+      .all<{ resources: string }>("SELECT resources FROM members WHERE role = 'server' ORDER BY created_at")
+      .map(({ resources }) => (JSON.parse(resources) as { memoryBytes: number }).memoryBytes);
+  const outOfMemory = { kind: "failed", reason: "out_of_memory", message: "a process was killed" } as const;
+  await say("server", outOfMemory);
+  await again();
+  const [first, second] = bytes();
+  t.equal(second, first! * 2);
+  await say("server", outOfMemory);
+  await pass(130);
+  t.match(job(), {
+    state: "FAILED",
+    attempt: 2,
+    error: { code: "out_of_memory", member: "server", message: /estimatedMemoryMb: \d+/ },
+  });
 });

@@ -25,7 +25,8 @@ export const jobFaults: Migration = {
     ALTER TABLE jobs ADD COLUMN time_limit_ms INTEGER;
     -- Of the server's container, after one that ended out of memory; null = as its model asks for.
     ALTER TABLE jobs ADD COLUMN server_memory_bytes INTEGER;
-    -- Bytes of the warm start's file; null where there is none.
-    ALTER TABLE jobs ADD COLUMN model_bytes INTEGER;
+    -- Of the warm start's file; 0 where there is none.
+    ALTER TABLE jobs ADD COLUMN model_bytes INTEGER NOT NULL DEFAULT 0;
+    UPDATE jobs SET model_bytes = coalesce((SELECT sum(size_bytes) FROM job_inputs WHERE job_id = jobs.id AND kind = 'model'), 0);
   `,
 };
