@@ -1,7 +1,7 @@
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { reasonEntry } from "./decisions/reasons.ts";
+import { hintOf, reasonEntry } from "./decisions/reasons.ts";
 import type { JobMemberView, JobRounds, JobView } from "./job-view.ts";
 import type { NvflareJob, NvflareStats } from "./kernel.ts";
 import type { WarningTable } from "./warning-table.ts";
@@ -131,7 +131,7 @@ function errorOf(row: JobRow): JobView["error"] {
   return {
     code: row.reason,
     message: row.message ?? entry.message,
-    hint: entry.hint,
+    hint: hintOf(row.reason, row.blamed_member),
     detail: row.detail,
     member: row.blamed_member,
   };

@@ -154,6 +154,7 @@ export class OutputUploads {
     const key = outputKey(
       {
         role: member.role,
+        site: member.site,
         memberId: member.id,
         fence: request.fence,
         jobId: job.id,

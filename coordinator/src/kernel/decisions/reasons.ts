@@ -19,7 +19,7 @@ const OPERATOR = "Nothing in the job caused this. Submit it again; if it comes b
 export const REASONS = {
   user_exception: user(
     "The training script raised an exception.",
-    "Read the traceback's last lines in `detail` and correct the script.",
+    "Read the traceback's last lines in `detail`, or all that the site said in files_out/logs/<site>.log, and correct the script.",
   ),
   payload_exited: user(
     "A process of the job ended before the job did.",
@@ -35,7 +35,7 @@ export const REASONS = {
   ),
   disk_limit: user(
     "A member filled its file system.",
-    "Write less under /app/out, /tmp and the data root, or split the data into more shards.",
+    "Write less under /app/out, /tmp and the data root, or split the data into more shards; files_out/logs/<site>.log says what was written.",
   ),
   out_of_memory: {
     ends: "FAILED",
@@ -122,6 +122,15 @@ export const REASONS = {
     hint: "Ask the security officer which rule applies.",
   },
 } as const satisfies Record<JobReason, ReasonEntry>;
+
+const SITE_LOG = "files_out/logs/<site>.log";
+
+/** What to do, with the file to look at: the site's that failed, or the server's own. @param member a site, `server`, or null when nobody is blamed */
+export function hintOf(reason: JobReason, member: string | null): string {
+  const { hint } = reasonEntry(reason);
+  if (member === null) return hint;
+  return hint.replaceAll(SITE_LOG, member === "server" ? "files_out/training_log.txt" : SITE_LOG.replace("<site>", member));
+}
 
 export function reasonEntry(reason: JobReason): ReasonEntry {
   return REASONS[reason];

@@ -201,11 +201,12 @@ t.test("a server's memory follows its model, else what the job states, as far as
   const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
   const bytes = (change: Partial<ServerFacts>) => serverResources(host, { ...NOTHING_KNOWN, ...change }).memoryBytes;
   t.equal(bytes({ modelBytes: GIB / 4 }), 8 * GIB, "the usual is enough");
-  t.equal(bytes({ modelBytes: 2 * GIB }), 15 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, sites: 4 }), 19 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB }), 23 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, sites: 4 }), 35 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, sites: 40 }), 35 * GIB, "so many at once");
   t.equal(bytes({ modelBytes: 8 * GIB }), 36 * GIB, "all that a container may have");
   t.equal(bytes({ estimatedMemoryMb: 20_480 }), 20 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, estimatedMemoryMb: 99_999 }), 15 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, estimatedMemoryMb: 99_999 }), 23 * GIB);
   t.equal(bytes({ modelBytes: 2 * GIB, knownBytes: 30 * GIB }), 30 * GIB);
 });
 
