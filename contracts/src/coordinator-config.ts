@@ -17,6 +17,8 @@ export const JobImage = Type.Object(
     sizeBytes: Type.Integer({ minimum: 0 }),
     /** Python distributions inside, normalized name → version. */
     packages: Type.Record(Type.String(), Type.String()),
+    /** Top-level modules that can be imported, the standard library's among them. Absent in releases before 0.2. */
+    modules: Type.Optional(Type.Array(Type.String({ maxLength: 256 }))),
     pythonVersion: Type.String({ maxLength: 32 }),
   },
   closed,

@@ -39,6 +39,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "`config_fed_server.json` needs a list `workflows` with at least one workflow.",
   },
+  config_value_invalid: {
+    status: 400,
+    hint: "Write `num_rounds` and `min_clients` as whole numbers of at least 1.",
+  },
   config_class_missing: {
     status: 400,
     hint: "Upload the file that defines the class to scripts/, or correct `path` in the config.",
