@@ -174,6 +174,19 @@ export const NvflareStatsReply = Type.Object(
   closed,
 );
 
+/** Job images of the release, each with what a job finds in it. */
+export const ImagesReply = Type.Array(
+  Type.Object(
+    {
+      profile: Type.String(),
+      pythonVersion: Type.String(),
+      sizeBytes: Type.Integer(),
+      packages: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }, closed)),
+    },
+    closed,
+  ),
+);
+
 export const GpuCatalogReply = Type.Array(
   Type.Object(
     {
