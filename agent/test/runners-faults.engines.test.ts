@@ -11,3 +11,4 @@ testAttempts(
 testAttempts(t, "UnfitUpdates", "updates that do not fit are rejected and counted by site", "test_faults");
 testAttempts(t, "UnfitAlone", "a round that counts nothing fails the job", "test_faults");
 testAttempts(t, "LeavingServer", "a server that leaves its run is told as such", "test_faults");
+testAttempts(t, "Cancelled", "a stop reaches the handlers of the user's code", "test_faults");

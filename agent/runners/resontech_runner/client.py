@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from .environment import job_environment
 from .events import FailureReserve, LineLog, LineTail
-from .exit_code import DONE, FAILED, STOPPED
+from .exit_code import DONE, FAILED, STOP_GRACE_S, STOPPED
 from .failure import Failure, failure_of
 from .kit import render_client
 from .layout import Layout
@@ -50,7 +50,10 @@ class ClientRun:
         client = self._start_client()
         try:
             self._events.append("ready")
-            return self._follow(client)
+            code = self._follow(client)
+            if code == STOPPED:
+                client.ask_jobs_to_end(STOP_GRACE_S)
+            return code
         finally:
             client.stop(_KILL_GRACE_S)
 

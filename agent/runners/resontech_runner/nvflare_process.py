@@ -64,6 +64,16 @@ class NvflareProcess:
     def exit_code(self) -> Optional[int]:
         return self._process.poll()
 
+    def ask_jobs_to_end(self, grace_s: float) -> None:
+        """SIGTERM to the job processes and theirs, which NVFlare puts into sessions of their own; returns when they ended, or after `grace_s`."""
+        jobs = _descendants(self._process.pid)
+        for pid in jobs:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + grace_s
+        while any(map(_is_running, jobs)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
     def stop(self, grace_s: float) -> None:
         """SIGTERM to all, SIGKILL to who is left after `grace_s`; returns when their output has been read."""
         self._signal(signal.SIGTERM)
@@ -88,3 +98,22 @@ class NvflareProcess:
         except ProcessLookupError:
             return False
         return True
+
+
+def _descendants(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        # Processes come and go meanwhile.
+        with contextlib.suppress(OSError):
+            for child in map(int, task.read_text().split()):
+                found += [child, *_descendants(child)]
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    """A zombie waits for its parent alone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat[stat.rindex(")") + 2] != "Z"

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from .environment import job_environment
 from .events import FailureReserve, LineLog, LineTail, seconds_of
-from .exit_code import DONE, FAILED, STOPPED
+from .exit_code import DONE, FAILED, STOP_GRACE_S, STOPPED
 from .failure import Failure, SiteError, failure_of, headline_of
 from .job_folder import assemble_job, resume_job
 from .kit import render_admin, render_server
@@ -30,7 +30,7 @@ _POLL_S = 0.05
 _REGISTER_POLL_S = 0.1
 _STATUS_POLL_S = 1.0
 _MODEL_SETTLE_S = 5.0
-_ABORT_GRACE_S = 6.0
+_ABORT_GRACE_S = 2.0
 # The sites hear of the run's end from the server's processes, so these live a moment longer.
 _FAREWELL_S = 1.0
 _KILL_GRACE_S = 1.0
@@ -74,7 +74,10 @@ class ServerRun:
             assemble_job(layout.scripts, layout.configs, layout.job_folder)
             if spec.resume is not None:
                 self._say_resumed(spec.resume, resume_job(layout.job_folder, spec.resume))
-            return self._run_job()
+            code = self._run_job()
+            if code == STOPPED:
+                self._server.ask_jobs_to_end(STOP_GRACE_S)
+            return code
         finally:
             self._server.stop(_KILL_GRACE_S)
             self._log.close()

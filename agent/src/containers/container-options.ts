@@ -4,6 +4,7 @@ import type { DesiredMember, InventoryWorker } from "@resontech/contracts/agent-
 import { formatFence } from "@resontech/contracts/fence";
 import { RUNNER_COMMAND } from "@resontech/contracts/runner";
 import type { Attachment } from "../network/job-network.ts";
+import { OPEN_FILES } from "./open-files.ts";
 
 export const LABELS = {
   instance: "tech.reson.instance",
@@ -80,6 +81,7 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       ShmSize: Math.floor(resources.memoryBytes / 2),
       NanoCpus: resources.cpuMillis * 1_000_000,
       PidsLimit: resources.pids,
+      Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }],
       // Podman lays a writable one over a read-only root.
       Tmpfs: { "/run": "ro,size=4k" },
       RestartPolicy: { Name: "no" },

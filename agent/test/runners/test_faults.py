@@ -159,5 +159,44 @@ class LeavingServer(FaultTest):
         self.assertIn("server: its job process ended early with exit code 5", failed["message"])
 
 
+# Says that it was told, in the time that it has.
+TOLD = SOURCE + '''
+
+train = fl_train
+
+
+def fl_train(model, env, out_dir, logger=None):
+    import signal
+    import sys
+    import time
+
+    def told(number, frame):
+        time.sleep(2)
+        print("saved before the end", flush=True)
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, told)
+    logger("RT_METRIC " + json.dumps({"waits": True}))
+    time.sleep(120)
+    return train(model, env, out_dir, logger)
+'''
+
+
+class Cancelled(FaultTest):
+    sites = ["site-1"]
+    rounds = 1
+
+    def test_sigterm_reaches_the_users_handler_before_the_container_ends(self):
+        federation = self.begin(TOLD)
+        federation.await_event("server", "metric", TIMEOUT_S)
+        began = time.monotonic()
+        for member in ("server", "site-1"):
+            federation.terminate(member)
+        self.assertEqual([self.end(federation, member) for member in ("server", "site-1")], [143, 143])
+        self.assertLess(time.monotonic() - began, 12)
+        self.assertIn("saved before the end", federation.log("site-1"))
+        self.assertEqual([federation.inside(member) for member in ("server", "site-1")], [[], []])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -147,3 +147,17 @@ t.test("a server that ends out of memory starts once more with twice as much, th
     error: { code: "out_of_memory", member: "server", message: /estimatedMemoryMb: \d+/ },
   });
 });
+
+t.test("a cancelled job says so, whatever its members say on their way out", async (t) => {
+  const { world, job, say, pass } = await running(t);
+  const proof = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
+  await world.parts.kernel.requestStop(job().id, "user_cancelled", proof);
+  await say("site-2", left(143));
+  await say("server", { kind: "failed", reason: "user_exception", message: "SystemExit" });
+  await pass(130);
+  t.match(job(), {
+    state: "CANCELLED",
+    warnings: [],
+    error: { code: "user_cancelled", message: "The job was cancelled.", detail: null, member: null },
+  });
+});
