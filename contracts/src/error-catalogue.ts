@@ -119,6 +119,7 @@ export const ERROR_CATALOGUE = {
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
+  job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },

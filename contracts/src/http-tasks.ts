@@ -76,6 +76,23 @@ const common = {
 };
 
 export const TaskReply = Type.Object({ id: Type.String(), name: Type.String(), status: WireStatus, ...common }, closed);
+/** What a task left, newest version of each key; a user's own S3 key reads one by its `versionId`. */
+export const TaskOutputsReply = Type.Array(
+  Type.Object(
+    {
+      /** Bucket key. */
+      key: Type.String(),
+      versionId: Type.String(),
+      sizeBytes: Type.Integer(),
+      sha256: Type.String(),
+      storedAt: Instant,
+    },
+    closed,
+  ),
+);
+
+export const RemovedOutputsReply = Type.Object({ removed: Type.Integer() }, closed);
+
 export type TaskReply = Static<typeof TaskReply>;
 
 export const DashboardJob = Type.Object({ jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common }, closed);

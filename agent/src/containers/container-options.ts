@@ -4,13 +4,15 @@ import type { DesiredMember, InventoryWorker } from "@resontech/contracts/agent-
 import { formatFence } from "@resontech/contracts/fence";
 import { RUNNER_COMMAND } from "@resontech/contracts/runner";
 import type { Attachment } from "../network/job-network.ts";
-import { OPEN_FILES } from "./open-files.ts";
 
 export const LABELS = {
   instance: "tech.reson.instance",
   member: "tech.reson.member",
   fence: "tech.reson.fence",
 } as const;
+
+/** Data loaders with many workers need far more than is usual; Docker's daemon has the right to give them. */
+const OPEN_FILES = 65_536;
 
 /** In the container, on the member's own file system: what PID 1 and the payload say. */
 const OUTPUT_FILE = "/rt/events/output.log";
@@ -81,7 +83,6 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       ShmSize: Math.floor(resources.memoryBytes / 2),
       NanoCpus: resources.cpuMillis * 1_000_000,
       PidsLimit: resources.pids,
-      Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }],
       // Podman lays a writable one over a read-only root.
       Tmpfs: { "/run": "ro,size=4k" },
       RestartPolicy: { Name: "no" },
@@ -89,6 +90,8 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       LogConfig: { Type: "none", Config: {} },
       Binds: binds(mounts),
       ...deviceOptions(parts),
+      // Podman has them from its configuration, and drops those of a user's processes as soon as one limit is named.
+      ...(parts.engine === "docker" ? { Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }] } : {}),
     },
   };
 }

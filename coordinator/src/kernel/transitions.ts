@@ -71,7 +71,7 @@ export class Transitions {
 
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
   moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
-    const { clock, jobs, records, checkpoints, commands } = this.parts;
+    const { clock, jobs, records, checkpoints, commands, outputs } = this.parts;
     const job = jobs.get(jobId);
     const step = job === undefined ? null : stepJob(job.state, event);
     if (job === undefined || step === null) return false;
@@ -90,7 +90,11 @@ export class Transitions {
     if (isTerminal(step.to)) change.ended_at = now;
     if (!jobs.move(job, step.to, now, change)) return false;
 
-    if (step.effects.includes("create-attempt")) move.createAttempt?.(job);
+    if (step.effects.includes("create-attempt")) {
+      // Its first attempt: what an earlier job left under this name would lie beside its own.
+      if (job.attempts_made === 0) for (const upload of outputs.ofEarlierJobs(job)) commands.hideOutput(upload);
+      move.createAttempt?.(job);
+    }
     const attempt = jobs.liveAttempt(jobId);
     const reason = change.reason === undefined ? job.reason : change.reason;
     jobs.journal({
