@@ -154,6 +154,13 @@ class LeavingServer(FaultTest):
         failed = self.assert_failed(self.begin(change=self.saving("raise SystemExit(0)")), "payload_exited")
         self.assertIn("server: its job process left the run: SystemExit: 0", failed["message"])
 
+    def test_a_last_save_that_fails_leaves_no_model_of_a_round_before(self):
+        fails = "self.saves = getattr(self, 'saves', 0) + 1\n            assert self.saves < 2, 'no more saves'\n            super().save_model(ml, fl_ctx)"
+        federation = self.begin(change=self.saving(fails))
+        failed = self.assert_failed(federation, "output_missing")
+        self.assertIn("no more saves", failed["message"])
+        self.assertIn(("server", "model-not-saved"), self.warnings(federation))
+
     def test_nor_did_one_whose_process_ends(self):
         failed = self.assert_failed(self.begin(change=self.saving("os._exit(5)")), "payload_exited")
         self.assertIn("server: its job process ended early with exit code 5", failed["message"])
