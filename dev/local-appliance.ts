@@ -136,7 +136,7 @@ export class LocalAppliance {
   /** The environment that the first user's quickstart sets; plain values, no shell quoting. */
   quickstart(): Quickstart {
     const text = readFileSync(join(this.root, "data", "credentials.txt"), "utf8");
-    const block = text.slice(text.indexOf("[sdk quickstart]"));
+    const block = text.slice(text.indexOf("[sdk quickstart]"), text.indexOf("[rclone]"));
     const values: Record<string, string> = {};
     for (const line of block.split("\n")) {
       const pair = /^(?:export )?([A-Z][A-Z0-9_]*)=(?:'([^']*)'|"([^"]*)"|(.*))$/.exec(line.trim());

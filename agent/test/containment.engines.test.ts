@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { openFilesLimit } from "../../appliance/src/parts/open-files-limit.ts";
 import { until } from "./helper/engine-process.ts";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
@@ -32,6 +33,7 @@ type Probe = {
   memoryLimit: string;
   cpuQuota: string;
   pidsLimit: string;
+  openFiles: string;
   resolves: string;
   keyMode: string;
   initMemory: string;
@@ -93,6 +95,7 @@ t.test("a job sees its own files, its own network and nothing else", async (t) =
   t.equal(found.memoryLimit, String(96 * MIB));
   t.match(found.cpuQuota, /^30000/);
   t.equal(found.pidsLimit, "77");
+  t.equal(found.openFiles, String(openFilesLimit()));
   t.match(found.keyMode, /^-r--------/);
   t.match(found.initMemory, /permission denied/);
   t.equal(found.resolves, "no");

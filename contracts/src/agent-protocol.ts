@@ -273,12 +273,26 @@ export const MemberEvent = Type.Union([
   Type.Object({ kind: kind("checkpoint"), round: RoundNumber, model: Id, manifest: Id }, closed),
   /** One `RT_METRIC {json}` line of a site; `value` is that JSON as text, at most 4 KiB. */
   Type.Object({ kind: kind("metric"), site: Id, value: Type.String({ maxLength: 4096 }) }, closed),
+  /** People must hear of it though the job goes on. Of each site and topic the newest is kept, with how often it came. */
+  Type.Object(
+    {
+      kind: kind("warning"),
+      site: Id,
+      topic: Id,
+      text: Type.String({ maxLength: 1024 }),
+      round: Type.Optional(RoundNumber),
+    },
+    closed,
+  ),
   /** The payload ended well; outputs follow. */
   Type.Object({ kind: kind("finished") }, closed),
   /** Every output of this member is uploaded; keys are relative to the job's output root. */
   Type.Object({ kind: kind("outputs-uploaded"), keys: Type.Array(Type.String({ maxLength: 1024 })) }, closed),
-  /** The payload or the platform failed; `reason` is a code of the reason table, `detail` the traceback's last lines. */
-  Type.Object({ kind: kind("failed"), reason: Id, message: Text, detail: Type.Optional(Text) }, closed),
+  /**
+   * The payload or the platform failed; `reason` is a code of the reason table, `detail` the traceback's last lines, `site` whose failure the
+   * server tells of.
+   */
+  Type.Object({ kind: kind("failed"), reason: Id, message: Text, detail: Type.Optional(Text), site: Type.Optional(Id) }, closed),
   /** Proof that nothing is left: container and network gone, file system unmounted, no process, devices at baseline. */
   Type.Object(
     { kind: kind("released"), processesGone: Type.Boolean(), diskGone: Type.Boolean(), devicesAtBaseline: Type.Boolean() },

@@ -64,6 +64,8 @@ export const ApplianceConfig = Type.Object(
     retention: Type.Optional(RetentionClasses),
     /** @default open, also where an older file does not have it */
     outputExport: Type.Optional(OutputExport),
+    /** A running job that gives no sign of life for so long is reported as hanging. @default 60 */
+    hangAfterMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   },
   closed,
 );

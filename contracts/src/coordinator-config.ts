@@ -17,6 +17,8 @@ export const JobImage = Type.Object(
     sizeBytes: Type.Integer({ minimum: 0 }),
     /** Python distributions inside, normalized name → version. */
     packages: Type.Record(Type.String(), Type.String()),
+    /** Top-level modules that can be imported, the standard library's among them. Absent in releases before 0.2. */
+    modules: Type.Optional(Type.Array(Type.String({ maxLength: 256 }))),
     pythonVersion: Type.String({ maxLength: 32 }),
   },
   closed,
@@ -86,6 +88,8 @@ export const CoordinatorConfig = Type.Object(
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** What NATS URL a joining node is told. */
     natsPublicUrl: Type.String(),
+    /** Of a running job without any step, round, log or metric: after so long it is reported as hanging. @default 60 */
+    hangAfterMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

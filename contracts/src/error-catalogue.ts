@@ -40,6 +40,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "`config_fed_server.json` needs a list `workflows` with at least one workflow.",
   },
+  config_value_invalid: {
+    status: 400,
+    hint: "Write `num_rounds` and `min_clients` as whole numbers of at least 1.",
+  },
   config_class_missing: {
     status: 400,
     hint: "Upload the file that defines the class to scripts/, or correct `path` in the config.",
@@ -127,6 +131,7 @@ export const ERROR_CATALOGUE = {
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
+  job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
   key_conflict: { status: 409, hint: "Choose another key, or delete the object whose key is a folder of this one." },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },

@@ -21,6 +21,9 @@ export const SubmitTaskBody = Type.Object(
     gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
     maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
     onlyMineWorkers: Type.Optional(Type.Boolean()),
+    timeLimitMinutes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
+    ),
   },
   closed,
 );
@@ -73,6 +76,23 @@ const common = {
 };
 
 export const TaskReply = Type.Object({ id: Type.String(), name: Type.String(), status: WireStatus, ...common }, closed);
+/** What a task left, newest version of each key; a user's own S3 key reads one by its `versionId`. */
+export const TaskOutputsReply = Type.Array(
+  Type.Object(
+    {
+      /** Bucket key. */
+      key: Type.String(),
+      versionId: Type.String(),
+      sizeBytes: Type.Integer(),
+      sha256: Type.String(),
+      storedAt: Instant,
+    },
+    closed,
+  ),
+);
+
+export const RemovedOutputsReply = Type.Object({ removed: Type.Integer() }, closed);
+
 export type TaskReply = Static<typeof TaskReply>;
 
 export const DashboardJob = Type.Object({ jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common }, closed);
@@ -169,6 +189,19 @@ export const NvflareStatsQuery = Type.Object(
 export const NvflareStatsReply = Type.Object(
   { current_round: Nullable(Type.Integer()), num_rounds: Nullable(Type.Integer()) },
   closed,
+);
+
+/** Job images of the release, each with what a job finds in it. */
+export const ImagesReply = Type.Array(
+  Type.Object(
+    {
+      profile: Type.String(),
+      pythonVersion: Type.String(),
+      sizeBytes: Type.Integer(),
+      packages: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }, closed)),
+    },
+    closed,
+  ),
 );
 
 export const GpuCatalogReply = Type.Array(

@@ -13,6 +13,8 @@ export const AGENT_REASONS = [
   "disk_limit",
   "out_of_memory",
   "output_missing",
+  "updates_rejected",
+  "shared_memory_full",
   "bucket_full",
   // the platform
   "image_pull_failed",

@@ -73,6 +73,7 @@ export const AGENT_AUDIT: Record<MemberEvent["kind"], { event: NodeEventType } |
   "round-ended": { none: "status of the payload" },
   checkpoint: { none: "its files are recorded as they leave the node: model.node.output" },
   metric: { none: "status of the payload" },
+  warning: { none: "status of the payload" },
   finished: { none: "the container's end is recorded with its exit code: job.node.ended" },
   "outputs-uploaded": { none: "each is recorded as it leaves the node: model.node.output" },
   failed: { event: "job.node.failed" },

@@ -47,6 +47,8 @@ export const ReleaseImage = Type.Object(
     profile: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
     /** Python distributions inside, normalized name → version; empty for an engine. */
     packages: Type.Record(Type.String(), Type.String()),
+    /** Top-level modules that its Python can import. */
+    modules: Type.Optional(Type.Array(Type.String({ maxLength: 256 }))),
     pythonVersion: Type.Union([Type.String({ maxLength: 32 }), Type.Null()]),
   },
   closed,

@@ -78,10 +78,25 @@ export const RUNNER_OUTPUTS = {
 /** One line of `metrics.jsonl` (HOSTED-API "Bucket layout"). `t` is RFC 3339 with milliseconds, UTC. */
 export type MetricsLine = { t: string } & (
   | { kind: "round-started"; round: number; numRounds: number | null }
-  | { kind: "round-ended"; round: number; sites: string[]; modelSha256?: string }
-  /** The site's `RT_METRIC {json}` line; `metric` is that JSON as it was. `site` is `server` for the server's own. */
+  | { kind: "round-ended"; round: number; sites: string[]; modelSha256?: string; updates: RoundUpdates }
+  /** The site's `RT_METRIC {json}` line; `metric` is that JSON, with text in place of what JSON can't hold. `site` is `server` for the server's own. */
   | { kind: "metric"; site: string; metric: unknown }
 );
+
+/**
+ * What became of a round's updates, for workflows that aggregate: sites, and for those whose update did not count why. `late` came during this
+ * round for one that had ended.
+ */
+export type RoundUpdates =
+  | "not counted"
+  | {
+      sent: string[];
+      counted: string[];
+      rejected: Record<string, string>;
+      raised: Record<string, string>;
+      late: string[];
+      notHeard: string[];
+    };
 
 /** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. */
 export type RunnerEvent = { t: string } & (
@@ -95,8 +110,11 @@ export type RunnerEvent = { t: string } & (
   | { kind: "round-model"; round: number; file: string; sha256: string }
   /** From the server alone, for all sites; `value` is the JSON of the `RT_METRIC` line as text. */
   | { kind: "metric"; site: string; value: string }
+  /** What people must hear of though the job goes on; `site` is `server` for the server's own. `topic` names the kind: of each the newest is kept. */
+  | { kind: "warning"; site: string; topic: string; text: string; round?: number }
   /** Server: the whole job succeeded, `modelFile` (path in the container) was written by the last round and stays unchanged;
    *  `modelName` is the name the persistor gave it. Client, without a model: the server ended the run. */
   | { kind: "finished"; modelFile?: string; modelName?: string; modelSha256?: string }
-  | { kind: "failed"; reason: AgentReason; message: string; detail?: string }
+  /** `site`: whose failure it was, where the server tells of a site's. */
+  | { kind: "failed"; reason: AgentReason; message: string; detail?: string; site?: string }
 );

@@ -1,30 +1,27 @@
 """A client's container: NVFlare's client, until the server ends the run."""
 
-import re
 import socket
 import threading
 import time
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from .environment import job_environment
 from .events import FailureReserve, LineLog, LineTail
-from .exit_code import DONE, FAILED, STOPPED
+from .exit_code import DONE, FAILED, STOP_GRACE_S, STOPPED
 from .failure import Failure, failure_of
 from .kit import render_client
 from .layout import Layout
 from .log_lines import TracebackCollector
 from .memory_limit import oom_kills
 from .nvflare_process import NvflareProcess
+from .process_end import end_in_words
 from .spec import RunnerSpec
 
 _POLL_S = 0.05
 _KILL_GRACE_S = 1.0
 # After the job process broke, the server may still end the run in order: its word on the outcome is the better one.
 _BROKEN_GRACE_S = 1.0
-
-# nvflare 2.9.0 private/fed/client/client_executor.py: the parent's word on its job process.
-_JOB_PROCESS_ENDED = re.compile(r"child worker process finished with RC (-?\d+)")
 
 
 class ClientRun:
@@ -38,7 +35,12 @@ class ClientRun:
         self._journal = LineTail(layout.journal)
         self._tracebacks = TracebackCollector()
         self._oom_before = oom_kills()
-        self._job_exit: Optional[int] = None
+        self._has_begun = False
+        # How the job process ended, where it has; `_left` what it left the run with, where it ended the run itself.
+        self._has_exited = False
+        self._exit_code: Optional[int] = None
+        self._left: Optional[str] = None
+        self._is_over = False
 
     def run(self) -> int:
         render_client(self._spec, self._layout)
@@ -48,7 +50,10 @@ class ClientRun:
         client = self._start_client()
         try:
             self._events.append("ready")
-            return self._follow(client)
+            code = self._follow(client)
+            if code == STOPPED:
+                client.ask_jobs_to_end(STOP_GRACE_S)
+            return code
         finally:
             client.stop(_KILL_GRACE_S)
 
@@ -68,45 +73,65 @@ class ClientRun:
             + [f"uid={self._spec.site}", f"org={self._spec.org}", "config_folder=config"],
             job_environment(self._layout, self._package_root),
             cwd=self._layout.site_workspace,
-            on_line=self._hear,
+            on_line=self._tracebacks.feed,
         )
-
-    def _hear(self, line: str) -> None:
-        self._tracebacks.feed(line)
-        ended = _JOB_PROCESS_ENDED.search(line)
-        if ended:
-            self._job_exit = int(ended.group(1))
 
     def _follow(self, client: NvflareProcess) -> int:
         while not self._stop.is_set():
-            if self._run_ended():
+            self._read_journal()
+            if self._is_over:
                 self._events.append("finished")
                 return DONE
             if oom_kills() > self._oom_before:
                 return self._fail(failure_of("", list(self._tracebacks.found), [], out_of_memory=True))
-            if self._job_exit is not None or client.exit_code() is not None:
-                return self._broken()
+            if self._has_exited or self._left is not None or client.exit_code() is not None:
+                return self._broken(client)
             self._stop.wait(_POLL_S)
         return STOPPED
 
-    def _run_ended(self) -> bool:
-        return any(entry["kind"] == "run-ended" for entry in self._journal.read())
+    def _read_journal(self) -> None:
+        for entry in self._journal.read():
+            self._take(entry)
 
-    def _broken(self) -> int:
+    def _take(self, entry: dict[str, Any]) -> None:
+        if entry["kind"] == "run-started":
+            self._has_begun = True
+        elif entry["kind"] == "run-ended":
+            if entry.get("byServer") is True:
+                self._is_over = True
+            else:
+                self._left = str(entry.get("why", ""))
+        elif entry["kind"] == "job-process-ended":
+            code = entry.get("code")
+            self._has_exited = True
+            self._exit_code = code if isinstance(code, int) else None
+
+    def _broken(self, client: NvflareProcess) -> int:
         deadline = time.monotonic() + _BROKEN_GRACE_S
         while time.monotonic() < deadline and not self._stop.is_set():
-            if self._run_ended():
+            self._read_journal()
+            if self._is_over:
                 self._events.append("finished")
                 return DONE
             time.sleep(_POLL_S)
         if self._stop.is_set():
             return STOPPED
+        found = list(self._tracebacks.found)
         if oom_kills() > self._oom_before:
-            return self._fail(failure_of("", list(self._tracebacks.found), [], out_of_memory=True))
-        if self._tracebacks.found:
-            return self._fail(failure_of("the site's job process broke", list(self._tracebacks.found), []))
-        code = "" if self._job_exit is None else f" with code {self._job_exit}"
-        return self._fail(Failure("payload_exited", f"the site's job process ended{code}"))
+            return self._fail(failure_of("", found, [], out_of_memory=True))
+        if found:
+            return self._fail(failure_of(self._end(client), found, [], has_begun=self._has_begun))
+        return self._fail(Failure("payload_exited", self._end(client), client.last_lines() or None))
+
+    def _end(self, client: NvflareProcess) -> str:
+        site = self._spec.site
+        if self._left:
+            return f"{site}: its training process left the run: {self._left}"
+        if self._has_exited:
+            return f"{site}: its training process {end_in_words(self._exit_code)}"
+        if client.exit_code() is not None:
+            return f"{site}: NVFlare's client {end_in_words(client.exit_code())}"
+        return f"{site}: its training process left the run"
 
     def _fail(self, failure: Failure) -> int:
         self._reserve.release()

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Optional
 
 _BLOCK = 1 << 20
+# The kernel stamps files with a clock that ticks a hundred times a second at least.
+_CLOCK_GRAIN_S = 0.02
 DEFAULT_MODEL_NAME = "GLOBAL_MODEL.pt"
 """`RESONTECH_OUT_FILENAME` of the hosted contract."""
 
@@ -46,6 +48,13 @@ def settled_model(path: Path) -> Optional[ModelFile]:
     if _identity(before) != _identity(after) or is_open_for_writing(after):
         return None
     return ModelFile(path, digest.hexdigest(), after.st_mtime)
+
+
+def is_older(mtime_ns: int, since: float) -> bool:
+    """Whether a file was last written before a moment of the wall clock, in seconds. Some file systems keep whole seconds alone."""
+    if mtime_ns % 1_000_000_000 == 0:
+        return mtime_ns // 1_000_000_000 < int(since)
+    return mtime_ns / 1e9 < since - _CLOCK_GRAIN_S
 
 
 def _identity(stat: os.stat_result):

@@ -7,8 +7,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import BinaryIO, Callable, Optional
+
+_LAST_LINES = 60
+_LINE_CHARS = 500
 
 
 class NvflareProcess:
@@ -28,6 +32,7 @@ class NvflareProcess:
     ):
         self._on_line = on_line
         self._copy_to = copy_to
+        self._last: deque[str] = deque(maxlen=_LAST_LINES)
         self._process = subprocess.Popen(
             [sys.executable, "-u", "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
@@ -48,10 +53,26 @@ class NvflareProcess:
                 os.write(1, line)
                 if self._copy_to is not None:
                     self._copy_to.write(line)
-            self._on_line(line.decode("utf-8", "replace"))
+            text = line.decode("utf-8", "replace")
+            self._last.append(text.rstrip()[:_LINE_CHARS])
+            self._on_line(text)
+
+    def last_lines(self) -> str:
+        """What it and its job processes said last."""
+        return "\n".join(list(self._last))
 
     def exit_code(self) -> Optional[int]:
         return self._process.poll()
+
+    def ask_jobs_to_end(self, grace_s: float) -> None:
+        """SIGTERM to the job processes and theirs, which NVFlare puts into sessions of their own; returns when they ended, or after `grace_s`."""
+        jobs = _descendants(self._process.pid)
+        for pid in jobs:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + grace_s
+        while any(map(_is_running, jobs)) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def stop(self, grace_s: float) -> None:
         """SIGTERM to all, SIGKILL to who is left after `grace_s`; returns when their output has been read."""
@@ -77,3 +98,22 @@ class NvflareProcess:
         except ProcessLookupError:
             return False
         return True
+
+
+def _descendants(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        # Processes come and go meanwhile.
+        with contextlib.suppress(OSError):
+            for child in map(int, task.read_text().split()):
+                found += [child, *_descendants(child)]
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    """A zombie waits for its parent alone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat[stat.rindex(")") + 2] != "Z"

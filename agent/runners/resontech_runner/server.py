@@ -11,15 +11,17 @@ from typing import Any, Optional
 
 from .environment import job_environment
 from .events import FailureReserve, LineLog, LineTail, seconds_of
-from .exit_code import DONE, FAILED, STOPPED
-from .failure import Failure, SiteError, failure_of
+from .exit_code import DONE, FAILED, STOP_GRACE_S, STOPPED
+from .failure import Failure, SiteError, failure_of, headline_of
 from .job_folder import assemble_job, resume_job
 from .kit import render_admin, render_server
 from .layout import Layout
 from .log_lines import TracebackCollector
 from .memory_limit import oom_kills
-from .model_file import ModelFile, find_model, settled_model
+from .model_file import ModelFile, find_model, is_older, settled_model
 from .nvflare_process import NvflareProcess
+from .process_end import end_in_words
+from .round_updates import RoundUpdates, SiteWarning
 from .rounds import RoundEnded, RoundFact, RoundStarted, RoundTracker
 from .spec import Resume, RunnerSpec
 from .submitter import Submitter, load_client_library
@@ -28,7 +30,7 @@ _POLL_S = 0.05
 _REGISTER_POLL_S = 0.1
 _STATUS_POLL_S = 1.0
 _MODEL_SETTLE_S = 5.0
-_ABORT_GRACE_S = 6.0
+_ABORT_GRACE_S = 2.0
 # The sites hear of the run's end from the server's processes, so these live a moment longer.
 _FAREWELL_S = 1.0
 _KILL_GRACE_S = 1.0
@@ -45,10 +47,18 @@ class ServerRun:
         self._journal = LineTail(layout.journal)
         self._tracebacks = TracebackCollector()
         self._rounds = RoundTracker(num_rounds=spec.num_rounds)
+        self._updates = RoundUpdates(spec.sites, spec.min_clients)
+        self._shortfall: Optional[Failure] = None
+        self._save_error = ""
         self._site_errors: deque[SiteError] = deque(maxlen=16)
         self._fatal: Optional[str] = None
+        self._has_begun = False
         self._run_over = False
         self._broken = False
+        # What the run was left with, by the user's code and before its end; how its process ended, where that is known.
+        self._left = ""
+        self._has_exited = False
+        self._exit_code: Optional[int] = None
         self._oom_before = oom_kills()
         self._log = open(layout.training_log, "ab", buffering=0)
         self._persisted_at: Optional[float] = None
@@ -64,7 +74,10 @@ class ServerRun:
             assemble_job(layout.scripts, layout.configs, layout.job_folder)
             if spec.resume is not None:
                 self._say_resumed(spec.resume, resume_job(layout.job_folder, spec.resume))
-            return self._run_job()
+            code = self._run_job()
+            if code == STOPPED:
+                self._server.ask_jobs_to_end(STOP_GRACE_S)
+            return code
         finally:
             self._server.stop(_KILL_GRACE_S)
             self._log.close()
@@ -129,16 +142,22 @@ class ServerRun:
         next_status = time.monotonic() + _STATUS_POLL_S
         while not self._stop.is_set():
             self._read_journal()
+            if self._shortfall is not None:
+                return self._fail(self._shortfall)
             if self._run_over:
                 return self._conclude()
+            if self._has_exited:
+                return self._exited(f"server: its job process {end_in_words(self._exit_code)}")
             if self._server.exit_code() is not None:
-                return self._fail_with("the federation server ended")
+                return self._exited(f"server: NVFlare's server {end_in_words(self._server.exit_code())}")
             if time.monotonic() >= next_status:
                 # The run's own end is in the journal at once; this finds a job that broke before or without it.
                 next_status = time.monotonic() + _STATUS_POLL_S
                 status = _status_or_none(submitter, job)
                 if status is not None and _is_over(status):
                     self._read_journal()
+                    if self._shortfall is not None:
+                        return self._fail(self._shortfall)
                     return self._conclude() if self._run_over else self._fail_with(f"NVFlare ended the job: {status}")
             self._stop.wait(_POLL_S)
         return self._abort(submitter, job)
@@ -152,6 +171,7 @@ class ServerRun:
     def _take(self, entry: dict[str, Any]) -> None:
         kind = entry["kind"]
         if kind == "run-started":
+            self._has_begun = True
             self._events.append("job-started", nvflareJob=str(entry.get("job")))
         elif kind == "round":
             # A resumed workflow counts what is left; people count the whole.
@@ -161,20 +181,40 @@ class ServerRun:
             self._tell(self._rounds.finished())
         elif kind == "persisting":
             self._persisted_at = seconds_of(entry)
+        elif kind == "persisted":
+            self._save_error = str(entry["why"])
+            if self._save_error:
+                self._warn(SiteWarning("server", "model-not-saved", f"saving the model: {self._save_error}", self._rounds.current))
+        elif kind == "workflow":
+            self._updates.workflow(bool(entry["counted"]), bool(entry["asksAll"]), entry["minClients"])
+        elif kind == "sent":
+            self._updates.sent(entry["site"])
+        elif kind == "update":
+            self._updates.came(entry["site"], entry["outcome"], self._said_by(entry["site"]) or entry["why"], entry["note"])
         elif kind == "contribution":
             self._rounds.contributed(entry["site"])
         elif kind == "metric":
             self._events.append("metric", site=entry["site"], value=entry["value"])
             self._metrics.append("metric", site=entry["site"], metric=json.loads(entry["value"]))
+            if "problem" in entry:
+                self._warn(SiteWarning(entry["site"], "metric-kept-as-text", f"a line RT_METRIC is kept as text: {entry['problem']}"))
+        elif kind == "metrics-dropped":
+            text = f"lines RT_METRIC came faster than they could be sent; the first {entry['count']} of those were dropped"
+            self._warn(SiteWarning(entry["site"], "metrics-dropped", text))
         elif kind == "site-error":
             self._site_errors.append(SiteError(entry["site"], entry["code"], entry["text"]))
         elif kind == "fatal":
             self._fatal = self._fatal or entry["text"]
         elif kind == "run-ended":
-            self._broken = bool(entry.get("aborted")) or self._fatal is not None
+            self._left = str(entry.get("left", ""))
+            self._broken = bool(entry.get("aborted")) or self._fatal is not None or self._left != ""
             self._run_over = True
             if not self._broken:
                 self._tell(self._rounds.finished())
+        elif kind == "job-process-ended":
+            code = entry.get("code")
+            self._has_exited = True
+            self._exit_code = code if isinstance(code, int) else None
 
     def _tell(self, facts: list[RoundFact]) -> None:
         for fact in facts:
@@ -187,24 +227,51 @@ class ServerRun:
     def _tell_round_end(self, fact: RoundEnded) -> None:
         model = self._model_since(fact.started_at)
         digest = {} if model is None else {"modelSha256": model.sha256}
-        for log in (self._events, self._metrics):
-            log.append("round-ended", round=fact.round, sites=list(fact.sites), **digest)
+        sites = list(self._updates.counted_sites() if self._updates.is_counted else fact.sites)
+        count = self._updates.close(fact.round)
+        self._events.append("round-ended", round=fact.round, sites=sites, **digest)
+        self._metrics.append("round-ended", round=fact.round, sites=sites, **digest, updates=count.counts)
+        for warning in count.warnings:
+            self._warn(warning)
+        if count.shortfall is not None:
+            self._shortfall = self._shortfall or self._failure_of_round(count.shortfall)
+            return
+        if self._updates.is_counted:
+            # The quorum carried it: no later end comes from this.
+            self._site_errors.clear()
         if model is not None:
             self._events.append("round-model", round=fact.round, file=str(model.path), sha256=model.sha256)
 
+    def _failure_of_round(self, shortfall: str) -> Failure:
+        """Where sites raised, what the first of them said is the cause."""
+        if self._site_errors:
+            return failure_of(shortfall, [], list(self._site_errors))
+        return Failure("updates_rejected", shortfall, self._server.last_lines() or None)
+
+    def _said_by(self, site: str) -> str:
+        """What was raised at a site in this round."""
+        return next((headline_of(error.text) for error in reversed(self._site_errors) if error.site == site), "")
+
+    def _warn(self, warning: SiteWarning) -> None:
+        number = {} if warning.round is None else {"round": warning.round}
+        self._events.append("warning", site=warning.site, topic=warning.topic, text=warning.text[:1000], **number)
+
     def _model_since(self, started_at: float) -> Optional[ModelFile]:
         path = find_model(self._layout.out, self._layout.site_workspace, self._job)
-        # Some file systems keep whole seconds; a model of the round before is older than this round's training.
-        if path is None or path.stat().st_mtime < int(started_at):
+        # A model of the round before is older than this round's training.
+        if path is None or is_older(path.stat().st_mtime_ns, started_at):
             return None
         return settled_model(path)
 
     def _conclude(self) -> int:
+        if self._left != "" and self._fatal is None:
+            return self._exited(f"server: its job process left the run: {self._left}")
         if self._broken:
             return self._fail_with(self._fatal or "the run was aborted")
         model = self._final_model()
         if model is None:
-            return self._fail(Failure("output_missing", "the last round wrote no global model", _last(self._tracebacks)))
+            why = f": {self._save_error}" if self._save_error else ""
+            return self._fail(Failure("output_missing", f"the last round wrote no global model{why}", _last(self._tracebacks)))
         self._events.append("finished", modelFile=str(model.path), modelName=model.path.name, modelSha256=model.sha256)
         self._stop.wait(_FAREWELL_S)
         return DONE
@@ -242,12 +309,20 @@ class ServerRun:
         # The last lines of a process that just ended are still on their way.
         time.sleep(0.2)
         killed = oom_kills() > self._oom_before
-        return self._fail(failure_of(self._fatal or summary, list(self._tracebacks.found), list(self._site_errors), killed))
+        return self._fail(failure_of(self._fatal or summary, list(self._tracebacks.found), list(self._site_errors), killed, self._has_begun))
+
+    def _exited(self, how: str) -> int:
+        """A process of ours ended that had no leave to: nobody but the job's own code is there to end it."""
+        time.sleep(0.2)
+        if oom_kills() > self._oom_before or self._tracebacks.found or self._site_errors:
+            return self._fail_with(how)
+        return self._fail(Failure("payload_exited", how, self._server.last_lines() or None))
 
     def _fail(self, failure: Failure) -> int:
         self._reserve.release()
         detail = {} if failure.detail is None else {"detail": failure.detail}
-        self._events.append("failed", reason=failure.reason, message=failure.message, **detail)
+        site = {} if failure.site is None else {"site": failure.site}
+        self._events.append("failed", reason=failure.reason, message=failure.message, **detail, **site)
         return FAILED
 
 

@@ -24,6 +24,7 @@ class RunnerSpec:
     server_port: int
     sites: tuple[str, ...]
     site: Optional[str]
+    min_clients: int
     num_rounds: Optional[int]
     task_request_interval_s: float
     resume: Optional["Resume"]
@@ -47,6 +48,7 @@ def read_spec(file: Path) -> RunnerSpec:
         server_port=int(raw["serverPort"]),
         sites=tuple(raw["sites"]),
         site=raw["site"],
+        min_clients=int(raw["minClients"]),
         num_rounds=raw["numRounds"],
         task_request_interval_s=float(raw["taskRequestIntervalS"]),
         resume=_resume(raw["resume"]),

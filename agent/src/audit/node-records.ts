@@ -37,6 +37,7 @@ export class NodeRecords {
       case "round-ended":
       case "checkpoint":
       case "metric":
+      case "warning":
       case "finished":
       case "outputs-uploaded":
         return;

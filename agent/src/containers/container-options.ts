@@ -12,6 +12,9 @@ export const LABELS = {
   fence: "tech.reson.fence",
 } as const;
 
+/** Data loaders with many workers need far more than is usual; Docker's daemon has the right to give them. */
+const OPEN_FILES = 65_536;
+
 /** In the container, on the member's own file system: what PID 1 and the payload say. */
 const OUTPUT_FILE = "/rt/events/output.log";
 
@@ -95,6 +98,8 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
       LogConfig: { Type: "none", Config: {} },
       Binds: binds(mounts),
       ...deviceOptions(parts),
+      // Podman has them from its configuration, and drops those of a user's processes as soon as one limit is named.
+      ...(parts.engine === "docker" ? { Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }] } : {}),
     },
   };
 }

@@ -8,7 +8,7 @@ const KILLED = 137;
 /** Both say that somebody else ended it: nobody of ours did, or its end would not be judged. */
 const ENDED_FROM_OUTSIDE: readonly number[] = [KILLED, EXIT.stopped];
 
-export type Failure = { reason: AgentReason; message: string; detail?: string };
+export type Failure = { reason: AgentReason; message: string; detail?: string; site?: string };
 
 /** What the runner said last in its events. */
 export type Verdict = { kind: "finished" } | ({ kind: "failed" } & Failure);
@@ -32,8 +32,8 @@ export function judgeEnd({ exitCode, oomKilled, verdict, isDiskFull, limits }: E
   if (oomKilled || exitCode === INIT_EXIT.outOfMemory)
     return caused("out_of_memory", `a process was killed at the limit of ${limits.memoryBytes} bytes`, verdict);
   if (verdict !== null) {
-    const { reason, message, detail } = verdict;
-    return { reason, message, ...(detail === undefined ? {} : { detail }) };
+    const { reason, message, detail, site } = verdict;
+    return { reason, message, ...(detail === undefined ? {} : { detail }), ...(site === undefined ? {} : { site }) };
   }
   if (exitCode === EXIT.done) return null;
   if (ENDED_FROM_OUTSIDE.includes(exitCode))

@@ -5,10 +5,13 @@ const MAX_METRICS = 100_000;
 /** Far more than the rounds of any training. */
 const MAX_OTHERS = 20_000;
 
-/** How much was told of one member, and its last rounds. */
-export type Told = { metrics: number; others: number; startedRound: number; endedRound: number };
+/** Each is kept once by site and topic; a round may bring one for every site. */
+const MAX_WARNINGS = 20_000;
 
-export const NOTHING_TOLD: Told = { metrics: 0, others: 0, startedRound: -1, endedRound: -1 };
+/** How much was told of one member, and its last rounds. A record of an earlier release has no `warnings`. */
+export type Told = { metrics: number; others: number; warnings?: number; startedRound: number; endedRound: number };
+
+export const NOTHING_TOLD: Told = { metrics: 0, others: 0, warnings: 0, startedRound: -1, endedRound: -1 };
 
 export function chooseEvents(
   events: readonly MemberEvent[],
@@ -20,6 +23,10 @@ export function chooseEvents(
     if (event.kind === "metric") {
       told.metrics += 1;
       return told.metrics <= MAX_METRICS;
+    }
+    if (event.kind === "warning") {
+      told.warnings = (told.warnings ?? 0) + 1;
+      return told.warnings <= MAX_WARNINGS;
     }
     // A round starts and ends once, and each later one has a higher number.
     if (event.kind === "round-started") {

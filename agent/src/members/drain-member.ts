@@ -1,7 +1,9 @@
 /** The container has ended: what it leaves is stored, whatever became of it. */
-import { RefusedError } from "../bus/refused-error.ts";
+import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { persist } from "../bus/persist.ts";
-import type { JobFile } from "./job-file.ts";
+import { chooseOwnFiles } from "../decisions/own-files.ts";
+import { findOwnFiles } from "./find-own-files.ts";
+import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
@@ -9,6 +11,9 @@ import { LOG_OUTPUTS, modelKeys, openInContainer } from "./server-outputs.ts";
 import { TransferProgress } from "./transfer-progress.ts";
 
 const REOPENINGS = 5;
+/** Of a site's log its end comes back as one file; all of it lies in chunks below `logs/`. */
+const MAX_SITE_LOG_BYTES = 64 * 1024 * 1024;
+const OUT = "/app/out/";
 
 export async function drainMember(member: MemberContext): Promise<void> {
   const { journal, disk } = member;
@@ -16,6 +21,7 @@ export async function drainMember(member: MemberContext): Promise<void> {
   await new LogShipper(member).finish();
   const progress = new TransferProgress(journal);
   const keys: string[] = [];
+  if (desired.role.kind === "client") await storeSiteLog(member, desired.role.site, keys);
   if (desired.role.kind === "server") {
     for (const { path, key } of LOG_OUTPUTS) {
       using file = openInContainer(disk, path);
@@ -31,8 +37,40 @@ export async function drainMember(member: MemberContext): Promise<void> {
         keys.push(key);
       }
     }
+    // Who cancels waits for the end.
+    if (stop === null) await storeOwnFiles(member, progress, keys);
   }
   journal.note({ phase: "releasing" }, { kind: "outputs-uploaded", keys });
+}
+
+/** Where hints send people: `files_out/logs/<site>.log`. A site whose log can't be stored has done its part nevertheless. */
+async function storeSiteLog({ tools, ref, disk, abandoned }: MemberContext, site: string, keys: string[]): Promise<void> {
+  using file = JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
+  if (file === null || file.sizeBytes === 0) return;
+  const key = `files_out/logs/${site}.log`;
+  const start = Math.max(0, file.sizeBytes - MAX_SITE_LOG_BYTES);
+  try {
+    await tools.uploader.upload(ref, { fd: file.fd, start, sizeBytes: file.sizeBytes - start, key }, abandoned);
+    keys.push(key);
+  } catch (error) {
+    if (abandoned.aborted || isStaleFence(error)) throw error;
+    tools.log.warn({ err: error, member: ref.member, key }, "a site's log is not stored as one file; its chunks are");
+  }
+}
+
+/** What the server's code wrote beside the model. What does not come back is said. */
+async function storeOwnFiles(member: MemberContext, progress: TransferProgress, keys: string[]): Promise<void> {
+  const { journal, disk } = member;
+  const { model } = journal.state;
+  const modelPath = model?.file.startsWith(OUT) === true ? model.file.slice(OUT.length) : null;
+  const { files, left } = chooseOwnFiles(findOwnFiles(disk.path("out")), "files_out", modelPath);
+  if (left !== null) journal.note({}, { kind: "warning", site: "server", topic: "files-left-out", text: left });
+  for (const { path, key } of files) {
+    using file = openInContainer(disk, OUT + path);
+    if (file === null) continue;
+    await upload(member, file, key, progress);
+    keys.push(key);
+  }
 }
 
 /** Until it is stored or refused for good; the coordinator's deadline bounds the tries. */

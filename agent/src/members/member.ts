@@ -4,12 +4,14 @@
  * nothing more of it is stored).
  */
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { statusOf } from "../containers/engine-error.ts";
 import { killWithoutEngine } from "../containers/kill-without-engine.ts";
 import type { Failure } from "../decisions/container-end.ts";
+import { withoutHostPaths } from "../decisions/without-host-paths.ts";
 import type { LocalMember } from "../decisions/reconcile.ts";
 import { drainMember } from "./drain-member.ts";
 import type { MemberContext, MemberTools } from "./member-context.ts";
@@ -172,7 +174,7 @@ export class Member {
       this.#note({ phase: "releasing" });
       return;
     }
-    const failure = failureOf(error, disk.isFull, journal.state.desired.resources.diskBytes);
+    const failure = forPeople(failureOf(error, disk.isFull, journal.state.desired.resources.diskBytes), tools);
     tools.log.warn({ err: error, member: ref.member, reason: failure.reason }, "a member failed");
     this.#note({ phase: "releasing", failure }, { kind: "failed", ...failure });
   }
@@ -186,6 +188,14 @@ export class Member {
       tools.log.error({ err: error, member: ref.member }, "a record could not be written; its member ends nevertheless");
     }
   }
+}
+
+/** As it reaches whoever submitted the job. */
+function forPeople(failure: Failure, { config, leaseDir }: MemberTools): Failure {
+  const roots = [config.dataDir, config.runnersDir, dirname(config.initBinary), leaseDir];
+  const plain = (text: string): string => withoutHostPaths(text, roots);
+  const detail = failure.detail === undefined ? {} : { detail: plain(failure.detail) };
+  return { ...failure, message: plain(failure.message), ...detail };
 }
 
 function failureOf(error: unknown, isDiskFull: boolean, diskBytes: number): Failure {

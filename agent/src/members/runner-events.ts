@@ -13,6 +13,9 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_DETAIL_CHARS = 16_000;
 
+/** As the protocol's names are. */
+const SITE_NAME = /^[A-Za-z0-9._-]{1,64}$/;
+
 const RoundModel = Type.Object({
   round: RoundNumber,
   file: Type.String({ maxLength: 1024 }),
@@ -60,6 +63,7 @@ function takeLine(line: string, news: RunnerNews): void {
     case "round-started":
     case "round-ended":
     case "metric":
+    case "warning":
       if (Value.Check(MemberEvent, event)) news.events.push(event);
       return;
     case "round-model":
@@ -73,11 +77,13 @@ function takeLine(line: string, news: RunnerNews): void {
     case "failed": {
       const reason = textOf(value["reason"], 64);
       const detail = textOf(value["detail"], MAX_DETAIL_CHARS);
+      const site = textOf(value["site"], 64);
       news.verdict = {
         kind: "failed",
         reason: isAgentReason(reason) ? reason : "payload_exited",
         message: textOf(value["message"], MAX_MESSAGE_CHARS),
         ...(detail === "" ? {} : { detail }),
+        ...(SITE_NAME.test(site) ? { site } : {}),
       };
       return;
     }

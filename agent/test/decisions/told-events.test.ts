@@ -19,7 +19,7 @@ t.test("what an honest runner says is told whole, however it is cut", (t) => {
   const first = chooseEvents(said.slice(0, 4), NOTHING_TOLD, SITES);
   const rest = chooseEvents(said.slice(4), first.told, SITES);
   t.strictSame([...first.chosen, ...rest.chosen], said);
-  t.strictSame(rest.told, { metrics: 1, others: 6, startedRound: 1, endedRound: 1 });
+  t.strictSame(rest.told, { metrics: 1, others: 6, warnings: 0, startedRound: 1, endedRound: 1 });
   t.end();
 });
 
@@ -38,5 +38,15 @@ t.test("a runner that never ends to tell is heard to a limit, metrics by themsel
   t.equal(chosen.length, 20_000);
   const metrics = Array.from({ length: 100_001 }, (): MemberEvent => ({ kind: "metric", site: "site-1", value: "1" }));
   t.equal(chooseEvents(metrics, told, SITES).chosen.length, 100_000);
+  t.end();
+});
+
+t.test("warnings have a limit of their own, also beside a record that knew none", (t) => {
+  const warnings = Array.from(
+    { length: 20_001 },
+    (): MemberEvent => ({ kind: "warning", site: "site-1", topic: "t", text: "x" }),
+  );
+  const { warnings: _, ...before } = NOTHING_TOLD;
+  t.equal(chooseEvents(warnings, before, SITES).chosen.length, 20_000);
   t.end();
 });

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Docker from "dockerode";
+import { openFilesLimit } from "../../../appliance/src/parts/open-files-limit.ts";
 import { processLimit } from "../../../appliance/src/parts/process-limit.ts";
 import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
@@ -51,7 +52,7 @@ export async function startPodman(
       "containers.conf",
       [
         "[containers]",
-        `default_ulimits = ["nofile=1024:1024", "nproc=${processLimit()}:${processLimit()}"]`,
+        `default_ulimits = ["nofile=${openFilesLimit()}:${openFilesLimit()}", "nproc=${processLimit()}:${processLimit()}"]`,
         "[engine]",
         'runtime = "runc"',
         'cgroup_manager = "cgroupfs"',

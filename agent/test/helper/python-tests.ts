@@ -37,10 +37,10 @@ function jobImage(): NodeJS.ProcessEnv | null {
 const image = jobImage();
 const skip = image === null && "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
 
-/** One class of test_attempts.py. Each takes a minute, two on a busy machine: no file holds more than two, so that files run side by side. */
-export function testAttempts(t: Test, group: string, sentence: string): void {
+/** One class of test_attempts.py, or of another module. Each takes a minute, two on a busy machine: no file holds more than two, so that files run side by side. */
+export function testAttempts(t: Test, group: string, sentence: string, module = "test_attempts"): void {
   t.test(sentence, { skip }, async (t) => {
-    const { status, output } = await runUnittest(`test_attempts.${group}`, image ?? {});
+    const { status, output } = await runUnittest(`${module}.${group}`, image ?? {});
     t.equal(status, 0, "every attempt ends as it should", { output });
     t.match(output, /Ran [1-9]\d* tests?/);
   });

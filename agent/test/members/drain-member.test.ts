@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -70,4 +70,55 @@ t.test("while the bytes of one large output are on their way, that is told again
   );
   t.ok(done.some((bytes) => bytes > 0 && bytes < 48 * MIB));
   t.same(told().at(-1), { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
+});
+
+/** What a member in this role leaves in its folders, drained: the keys that it stored, and what it said. */
+async function drained(t: Test, role: DesiredMember["role"], files: Record<string, string>) {
+  const stored: string[] = [];
+  const upload = async (_: unknown, output: { key: string }) => void stored.push(output.key);
+  const { member, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
+  Object.assign(member.journal.state.desired, { role });
+  Object.assign(member.tools, { log: { warn: () => undefined } });
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(member.disk.mountPoint, path);
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, text);
+  }
+  mkdirSync(member.disk.path("out"), { recursive: true });
+  symlinkSync("/etc/passwd", join(member.disk.mountPoint, "out", "link"));
+  await drainMember(member);
+  return { stored, told: told() };
+}
+
+t.test("a server's own files come back beside its model, and no link does", async (t) => {
+  const { stored, told } = await drained(
+    t,
+    { kind: "server" },
+    { "out/plots/loss.svg": "x", "out/not a key": "x", "events/metrics.jsonl": "{}" },
+  );
+  t.strictSame(stored, ["files_out/metrics.jsonl", "model_out/checkpoint.pt", "files_out/plots/loss.svg"]);
+  t.match(told, [
+    { kind: "warning", site: "server", topic: "files-left-out", text: /1 whose names/ },
+    { kind: "outputs-uploaded" },
+  ]);
+});
+
+t.test("a site's log comes back as one file of its name, and nothing else of the site", async (t) => {
+  const { stored } = await drained(
+    t,
+    { kind: "client", index: 0, site: "site-1" },
+    { "events/output.log": "said", "out/patients.csv": "x" },
+  );
+  t.strictSame(stored, ["m-1.1/00000001", "files_out/logs/site-1.log"]);
+});
+
+t.test("a site whose log can't be stored has done its part", async (t) => {
+  const { member, told } = drainingServer(t, 1, { upload: async () => Promise.reject(new Error("no")) } as unknown as Uploader);
+  Object.assign(member.journal.state, { logOffset: 4 });
+  Object.assign(member.journal.state.desired, { role: { kind: "client", index: 0, site: "site-1" } });
+  Object.assign(member.tools, { log: { warn: () => undefined } });
+  mkdirSync(member.disk.path("events"), { recursive: true });
+  writeFileSync(join(member.disk.path("events"), "output.log"), "said");
+  await drainMember(member);
+  t.match(told(), [{ kind: "outputs-uploaded", keys: [] }]);
 });

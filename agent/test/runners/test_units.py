@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 import unittest
 from pathlib import Path
 
@@ -14,14 +15,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 from resontech_runner import kit
 from resontech_runner.environment import cpu_quota, job_environment
 from resontech_runner.events import FailureReserve, LineLog, LineTail, seconds_of
-from resontech_runner.failure import SiteError, failure_of
+from resontech_runner.failure import SiteError, failure_of, headline_of
 from resontech_runner.job_folder import assemble_job, resume_job
 from resontech_runner.layout import Layout
-from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of
+from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of, metrics_in, raised_in
 from resontech_runner.memory_limit import oom_kills
-from resontech_runner.model_file import find_model, settled_model
+from resontech_runner.model_file import find_model, is_older, settled_model
+from resontech_runner.process_end import end_in_words
+from resontech_runner.round_updates import NOT_COUNTED, RoundUpdates
 from resontech_runner.rounds import RoundEnded, RoundStarted, RoundTracker
 from resontech_runner.spec import Resume, SpecError, read_spec
+from resontech_runner.update_fit import judge_fit, shapes_of
 
 SPEC = {
     "formatVersion": 1,
@@ -167,22 +171,38 @@ class JobFolder(InFolder):
 
 
 class LogLines(unittest.TestCase):
-    def test_a_metric_is_the_whole_message_and_an_object(self):
+    def test_a_metric_is_what_follows_the_word_at_the_start_of_a_line(self):
         cases = {
-            'RT_METRIC {"round": 1}': '{"round": 1}',
-            'RT_METRIC   {"a": [1, 2]}  ': '{"a": [1, 2]}',
-            'say RT_METRIC {"round": 1}': None,
-            "RT_METRIC 1": None,
-            "RT_METRIC [1]": None,
-            "RT_METRIC {broken": None,
-            'RT_METRIC {"loss": NaN}': None,
-            "RT_METRIC " + '{"a":' * 3000 + "1" + "}" * 3000: None,
-            'RT_METRIC {"a": "' + "x" * METRIC_MAX_BYTES + '"}': None,
-            'RT_METRIC{"a": 1}': None,
+            'RT_METRIC {"round": 1}': ['{"round": 1}'],
+            'RT_METRIC   {"a": [1, 2]}  ': ['{"a": [1, 2]}'],
+            'say RT_METRIC {"round": 1}': [],
+            'RT_METRIC{"a": 1}': [],
+            '12%|# | 1/8\rRT_METRIC {"a": 1}\r25%\nRT_METRIC {"b": 2}\n': ['{"a": 1}', '{"b": 2}'],
+            "": [],
         }
         for message, expected in cases.items():
             with self.subTest(message[:40]):
-                self.assertEqual(metric_of(message), expected)
+                self.assertEqual(metrics_in(message), expected)
+
+    def test_what_json_cannot_hold_is_kept_as_text_with_its_problem(self):
+        cases = {
+            '{"round": 1}': ({"round": 1}, None),
+            '{"loss": NaN, "best": -Infinity}': ({"loss": "NaN", "best": "-Infinity"}, "JSON has no NaN"),
+            "1": ({"text": "1", "problem": "it is no JSON object"}, "it is no JSON object"),
+            "{broken": ({"text": "{broken", "problem": "it is no JSON"}, "it is no JSON"),
+        }
+        for said, expected in cases.items():
+            with self.subTest(said):
+                metric = metric_of(said)
+                self.assertEqual((json.loads(metric.json), metric.problem), expected)
+
+    def test_what_is_too_long_keeps_its_beginning_within_the_limit(self):
+        for said in ('{"a": "' + "x" * METRIC_MAX_BYTES + '"}', '{"a":' * 3000 + "1" + "}" * 3000, "\U0001f600" * METRIC_MAX_BYTES):
+            with self.subTest(said[:20]):
+                metric = metric_of(said)
+                self.assertLessEqual(len(metric.json.encode()), METRIC_MAX_BYTES)
+                self.assertTrue(said.startswith(json.loads(metric.json)["text"]))
+                self.assertIn(str(METRIC_MAX_BYTES), metric.problem)
 
     def test_nvflares_context_is_taken_off_once(self):
         self.assertEqual(message_of("[identity=site-1, run=5, wf=w]: [identity=x]: hello"), "[identity=x]: hello")
@@ -201,7 +221,7 @@ class LogLines(unittest.TestCase):
             "    raise ValueError('no')\n"
             "\n"
             "ValueError: no\n"
-            "2026 - other - INFO - goes on\n"
+            "2026-11-25 10:00:00,123 - other - INFO - goes on\n"
         )
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("Traceback"))
@@ -216,6 +236,26 @@ class LogLines(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.assertIn("KeyError: 'x'", found[0])
         self.assertTrue(found[0].endswith("RuntimeError: y"))
+
+    def test_a_message_of_many_lines_belongs_to_its_traceback(self):
+        found = self.collect(
+            "Traceback (most recent call last):\n  File 'a', line 1\nRuntimeError: Error(s) in loading state_dict:\n"
+            "\tsize mismatch for fc.weight\nand more\n2026-11-25 10:00:00,123 - other - INFO - goes on\nnever\n"
+        )
+        self.assertEqual(raised_in(found[0]), ["RuntimeError: Error(s) in loading state_dict:\n\tsize mismatch for fc.weight\nand more"])
+
+    def test_a_group_is_one_traceback_with_its_first_member(self):
+        def raise_group():
+            raise ExceptionGroup("two sites", [ValueError("row 7"), KeyError("label")])
+
+        try:
+            raise_group()
+        except ExceptionGroup:
+            text = traceback.format_exc()
+        found = self.collect(text + "2026-11-25 10:00:00,123 - other - INFO - goes on\n")
+        self.assertEqual(len(found), 1)
+        for of in (text, found[0]):
+            self.assertIn("ExceptionGroup: two sites (2 sub-exceptions): ValueError: row 7", raised_in(of)[0])
 
     def test_what_never_ends_is_no_traceback_and_takes_bounded_memory(self):
         collector = TracebackCollector()
@@ -248,9 +288,49 @@ class Failures(unittest.TestCase):
             with self.subTest(reason):
                 self.assertEqual(failure_of("ended", **{"site_errors": [], **evidence}).reason, reason)
 
+    def raising(self, exception: str) -> list[str]:
+        return [self.USER.replace("ValueError: bad column", exception)]
+
+    def test_who_raises_decides_what_a_full_disk_is(self):
+        cases = {
+            "OSError: [Errno 28] No space left on device": "disk_limit",
+            "RuntimeError: unable to write to file </torch_91_1>: No space left on device (28)": "shared_memory_full",
+            "OSError: [Errno 28] No space left on device: '/dev/shm/x'": "shared_memory_full",
+            "RuntimeError: DataLoader worker (pid 4) is killed by signal: Bus error. Your workers may be out of shared memory.": "shared_memory_full",
+            "ValueError: No space left on device": "user_exception",
+            "MyError: OutOfMemoryError is in the message": "user_exception",
+            "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8 TiB": "out_of_memory",
+        }
+        for exception, reason in cases.items():
+            with self.subTest(exception):
+                self.assertEqual(failure_of("ended", self.raising(exception), []).reason, reason)
+
+    def test_what_breaks_once_the_jobs_code_ran_is_the_jobs(self):
+        lost = "Aborting job due to deployment policy violation"
+        cases = [
+            ("Exception in control_flow: ZeroDivisionError: float division by zero", True, "user_exception"),
+            ("Exception in control_flow: ZeroDivisionError: float division by zero", False, "federation_failed"),
+            (lost, True, "federation_failed"),
+            ("the persistor did not take the committed model", True, "federation_failed"),
+        ]
+        for summary, has_begun, reason in cases:
+            for tracebacks in ([], [self.OURS]):
+                with self.subTest(summary, has_begun=has_begun):
+                    self.assertEqual(failure_of(summary, tracebacks, [], has_begun=has_begun).reason, reason)
+
+    def test_a_headline_has_type_and_whole_message(self):
+        cases = {
+            "User function raised: row 7\n" + self.USER.replace("bad column", "row 7\nhas no label"): "ValueError: row 7 has no label",
+            "no traceback\nbut this": "but this",
+            "": "",
+        }
+        for text, headline in cases.items():
+            with self.subTest(text):
+                self.assertEqual(headline_of(text), headline)
+
     def test_a_sites_own_word_wins_and_names_the_site(self):
         failure = failure_of("aborted", [self.OURS], [SiteError("site-2", "EXECUTION_EXCEPTION", self.USER)])
-        self.assertEqual(failure.message, "site-2: ValueError: bad column")
+        self.assertEqual((failure.message, failure.site), ("site-2: ValueError: bad column", "site-2"))
         self.assertTrue(failure.detail.endswith("ValueError: bad column"))
 
     def test_nvflares_wrapping_is_taken_off(self):
@@ -283,7 +363,123 @@ class Rounds(unittest.TestCase):
         self.assertEqual(rounds.started(3, None, 2.0) + rounds.started(1, None, 3.0), [])
 
 
+class Tensor:
+    def __init__(self, *shape: int):
+        self.shape = shape
+
+
+class Fits(unittest.TestCase):
+    MODEL = shapes_of({"a": Tensor(2, 3), "b": Tensor(), "step": 4})
+
+    def test_what_can_be_added_part_by_part(self):
+        whole = {"a": Tensor(2, 3), "b": Tensor(), "step": 5}
+        self.assertEqual(self.MODEL, {"a": (2, 3), "b": (), "step": ()})
+        cases = [
+            (whole, 10, None, None),
+            (whole, None, None, None),
+            ([1, 2], 10, "no tensors", None),
+            ({}, 10, "no tensors", None),
+            ({**whole, "a": Tensor(2, 1)}, 10, r"'a' has the shape \[2, 1\], in the model it has \[2, 3\]", None),
+            ({**whole, "a": [[1]]}, 10, "'a' is a list", None),
+            ({**whole, "c": Tensor(1)}, 10, "no tensor 'c'", None),
+            ({"a": Tensor(2, 3)}, 10, None, "lacks 2 of 3 tensors.*: b, step"),
+            (whole, 0, None, "samples: 0"),
+            (whole, -1, "-1 samples", None),
+            (whole, float("nan"), "nan samples", None),
+            (whole, "many", "'many' samples", None),
+        ]
+        for update, samples, misfit, note in cases:
+            with self.subTest(update=update, samples=samples):
+                fit = judge_fit(update, self.MODEL, samples)
+                for found, expected in ((fit.misfit, misfit), (fit.note, note)):
+                    self.assertIsNone(found) if expected is None else self.assertRegex(found, expected)
+
+    def test_a_model_that_nobody_knows_takes_any_tensor(self):
+        self.assertEqual(shapes_of(None), {})
+        self.assertIsNone(judge_fit({"new": Tensor(7)}, {}).misfit)
+
+
+class UpdatesOfRounds(unittest.TestCase):
+    def updates(self, min_clients: int = 1) -> RoundUpdates:
+        updates = RoundUpdates(("site-1", "site-2", "site-3"), 2)
+        updates.workflow(True, True, min_clients)
+        for site in ("site-1", "site-2"):
+            updates.sent(site)
+        return updates
+
+    def test_each_fate_is_counted_and_warned_of_by_site(self):
+        updates = self.updates()
+        updates.came("site-1", "counted", "", None)
+        updates.came("site-2", "rejected", "'a' is a list", None)
+        updates.came("site-2", "late", "", None)
+        count = updates.close(4)
+        self.assertEqual(
+            count.counts,
+            {
+                "sent": ["site-1", "site-2"],
+                "counted": ["site-1"],
+                "rejected": {"site-2": "'a' is a list"},
+                "raised": {},
+                "late": ["site-2"],
+                "notHeard": ["site-3"],
+            },
+        )
+        self.assertEqual(
+            [(warning.site, warning.topic, warning.round) for warning in count.warnings],
+            [("site-2", "update-rejected", 4), ("site-2", "update-late", 4), ("site-3", "not-heard", 4)],
+        )
+        self.assertIsNone(count.shortfall)
+        self.assertEqual(updates.close(5).counts["rejected"], {})
+
+    def test_a_round_needs_as_many_as_the_workflow_says(self):
+        for min_clients, counted, shortfall in ((1, 1, None), (2, 1, "counted 1 of the 2"), (1, 0, "counted no update"), (2, 2, None)):
+            updates = self.updates(min_clients)
+            for number in range(counted):
+                updates.came(f"site-{number + 1}", "counted", "", None)
+            found = updates.close(0).shortfall
+            self.assertIsNone(found) if shortfall is None else self.assertIn(shortfall, found)
+
+    def test_a_site_that_trains_a_round_again_does_not_undo_what_counted(self):
+        updates = self.updates()
+        updates.came("site-1", "counted", "", None)
+        updates.came("site-1", "rejected", "accepted already", None)
+        self.assertEqual(updates.close(0).counts["counted"], ["site-1"])
+
+    def test_other_workflows_are_not_counted(self):
+        updates = RoundUpdates(("site-1",), 1)
+        updates.workflow(False, False, None)
+        self.assertEqual((updates.close(0).counts, updates.close(0).shortfall), (NOT_COUNTED, None))
+
+
+class ProcessEnds(unittest.TestCase):
+    def test_in_words(self):
+        cases = {
+            0: "ended early with exit code 0",
+            3: "ended early with exit code 3",
+            -9: "was ended by signal 9 (SIGKILL)",
+            -11: "was ended by signal 11 (SIGSEGV)",
+            139: "was ended by signal 11 (SIGSEGV)",
+            None: "ended",
+            255: "ended early with exit code 255",
+        }
+        for code, words in cases.items():
+            with self.subTest(code):
+                self.assertEqual(end_in_words(code), words)
+
+
 class Models(InFolder):
+    def test_a_file_is_older_than_a_moment_to_the_grain_of_its_clock(self):
+        second = 1_000_000_000
+        for mtime_ns, since, older in (
+            (10 * second + 500_000_000, 10.6, True),
+            (10 * second + 500_000_000, 10.4, False),
+            (10 * second + 500_000_000, 10.51, False),
+            (10 * second, 10.9, False),
+            (9 * second, 10.1, True),
+        ):
+            with self.subTest(mtime_ns=mtime_ns, since=since):
+                self.assertIs(is_older(mtime_ns, since), older)
+
     def test_the_persistors_copy_comes_before_the_apps_file(self):
         app = self.write("ws/job/app_server/FL_global_model.pt", "a")
         self.assertEqual(find_model(self.folder / "out", self.folder / "ws", "job"), app)

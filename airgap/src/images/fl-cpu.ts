@@ -15,7 +15,11 @@ const REVISION = 2;
 const recipes = join(import.meta.dirname, "..", "..", "recipes");
 const STAND_INS = join(recipes, "torch-cpu", "mkstubs.py");
 const SHRINK = join(recipes, "torch-cpu", "shrink-elf.py");
+const LIST_MODULES = join(recipes, "python", "list-modules.py");
 const UNPACK = join(recipes, "python", "unpack-wheels.py");
+
+/** What its Python can import beside the standard library. */
+const WHEELS = ["fl-cpu", "vision", "torch"] as const;
 
 /** Parts of torch that serve to compile extensions: a job image has no compiler. */
 const COMPILER_PARTS = ["include", "bin/protoc", "bin/protoc-3.21.12.0"];
@@ -28,7 +32,11 @@ export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<stri
     packPackages(cache, lock, root),
     packTorch(cache, lock, root),
   ]);
-  return await cache.step("image fl-cpu", { layers: layers.map(resultId), REVISION }, async (into) => {
+  const wheels = await Promise.all(WHEELS.map((set) => fetchWheels(cache, lock, set)));
+  const recipe = readFileSync(LIST_MODULES, "utf8");
+  return await cache.step("image fl-cpu", { layers: layers.map(resultId), recipe, REVISION }, async (into) => {
+    const library = join(root, "root", "usr", "lib", "python3.11");
+    const modules = JSON.parse(await command("python3", [LIST_MODULES, library, ...wheels.flatMap(wheelsIn)])) as string[];
     const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
     writeImage(
       into,
@@ -37,6 +45,7 @@ export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<stri
         use: "job",
         profile: "fl-cpu",
         packages: Object.assign({}, ...layers.map(readPackages)) as Record<string, string>,
+        modules,
         pythonVersion: /^\d+\.\d+\.\d+/.exec(version)?.[0] ?? "3.11",
         config: {
           user: "10001:10001",
@@ -65,12 +74,12 @@ async function packRuntime(cache: StepCache, lock: LockFile, root: string): Prom
 
 async function packPackages(cache: StepCache, lock: LockFile, root: string): Promise<string> {
   const epoch = lock.sourceDateEpoch;
-  const wheels = await fetchWheels(cache, lock, "fl-cpu");
+  const [wheels, vision] = await Promise.all([fetchWheels(cache, lock, "fl-cpu"), fetchWheels(cache, lock, "vision")]);
   const unpack = readFileSync(UNPACK, "utf8");
-  const inputs = { root: resultId(root), wheels: resultId(wheels), unpack, epoch, REVISION };
+  const inputs = { root: resultId(root), wheels: resultId(wheels), vision: resultId(vision), unpack, epoch, REVISION };
   return await cache.step("layer python packages", inputs, async (into) => {
     const tree = join(into, "tree");
-    await unpackWheels(wheelsIn(wheels), tree);
+    await unpackWheels([...wheelsIn(wheels), ...wheelsIn(vision)], tree);
     await compilePython(join(root, "root"), tree, SITE_PACKAGES);
     await packLayer(tree, into, epoch);
     keepPackages(into, listPackages(tree));

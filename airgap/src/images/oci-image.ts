@@ -9,6 +9,8 @@ export type ImageDescription = {
   use: ReleaseImage["use"];
   profile: string | null;
   packages: Record<string, string>;
+  /** Top-level modules that its Python can import; absent for an engine. */
+  modules?: string[];
   pythonVersion: string | null;
   config: { user: string; env: string[]; entrypoint: string[]; cmd: string[]; workingDir: string };
 };
@@ -81,6 +83,7 @@ export function writeImage(
     use: image.use,
     profile: image.profile,
     packages: image.packages,
+    ...(image.modules === undefined ? {} : { modules: image.modules }),
     pythonVersion: image.pythonVersion,
   };
   writeFileSync(join(into, "image.json"), JSON.stringify(release));

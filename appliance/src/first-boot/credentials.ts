@@ -10,7 +10,9 @@ export type FirstCredentials = {
 
 /**
  * `data/credentials.txt`: what the client's manual says a sovereign install prints. The quickstart block is ready to paste into a shell; the
- * names that the client itself reads are RESON_API_KEY, SSL_CERT_FILE (httpx) and AWS_CA_BUNDLE (boto3).
+ * names that the client itself reads are RESON_API_KEY, SSL_CERT_FILE (httpx) and AWS_CA_BUNDLE (boto3); RESON_S3_KEY and RESON_S3_SECRET are what
+ * the public examples read. rclone has a block of its own, with the certificate by its own option: Debian's 1.60 ends in a crash where
+ * AWS_CA_BUNDLE is set.
  */
 export function renderCredentials(config: ApplianceConfig, first: FirstCredentials, rootCert: string): string {
   const api = `https://${config.name}:${config.ports.api}`;
@@ -37,7 +39,22 @@ export RESON_S3_REGION='garage'
 export RESON_S3_BUCKET='${first.bucketAlias}'
 export RESON_S3_ACCESS_KEY_ID='${first.accessKeyId}'
 export RESON_S3_SECRET_ACCESS_KEY='${first.secretAccessKey}'
+export RESON_S3_KEY='${first.accessKeyId}'
+export RESON_S3_SECRET='${first.secretAccessKey}'
 export SSL_CERT_FILE='${rootCert}'
 export AWS_CA_BUNDLE='${rootCert}'
+
+# rclone, in a shell of its own: \`rclone lsd reson:${first.bucketAlias}\`
+[rclone]
+unset AWS_CA_BUNDLE
+export RCLONE_CA_CERT='${rootCert}'
+export RCLONE_CONFIG_RESON_TYPE='s3'
+export RCLONE_CONFIG_RESON_PROVIDER='Other'
+export RCLONE_CONFIG_RESON_ENDPOINT='${s3}'
+export RCLONE_CONFIG_RESON_REGION='garage'
+export RCLONE_CONFIG_RESON_ACCESS_KEY_ID='${first.accessKeyId}'
+export RCLONE_CONFIG_RESON_SECRET_ACCESS_KEY='${first.secretAccessKey}'
+export RCLONE_CONFIG_RESON_FORCE_PATH_STYLE='true'
+export RCLONE_S3_NO_CHECK_BUCKET='true'
 `;
 }

@@ -324,9 +324,11 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
         reference: imageReference(context, image.repository),
         sizeBytes: image.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0),
         packages: image.packages,
+        ...(image.modules === undefined ? {} : { modules: image.modules }),
         pythonVersion: image.pythonVersion ?? "",
       })),
     keyKind: config.keyKind,
+    ...(config.hangAfterMinutes === undefined ? {} : { hangAfterMinutes: config.hangAfterMinutes }),
     natsPublicUrl: `tls://${name}:${ports.nats}`,
     logLevel: "info",
   };

@@ -9,6 +9,7 @@ import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
+import { openFilesLimit } from "./open-files-limit.ts";
 import { processLimit } from "./process-limit.ts";
 import { processPart } from "./process-part.ts";
 
@@ -19,10 +20,11 @@ export const PODMAN = "/usr/bin/podman";
  * container may have is said for each, in its control group.
  */
 function containersConf(layout: Layout): string {
+  const files = openFilesLimit();
   const processes = processLimit();
   return [
     "[containers]",
-    `default_ulimits = ["nofile=1024:1024", "nproc=${processes}:${processes}"]`,
+    `default_ulimits = ["nofile=${files}:${files}", "nproc=${processes}:${processes}"]`,
     "[engine]",
     'runtime = "runc"',
     'cgroup_manager = "cgroupfs"',

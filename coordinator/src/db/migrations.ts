@@ -4,7 +4,8 @@ import { kernel } from "./migrations/0002-kernel.ts";
 import { jobNetwork } from "./migrations/0003-job-network.ts";
 import { recovery } from "./migrations/0004-recovery.ts";
 import { uploadIndexes } from "./migrations/0005-upload-indexes.ts";
-import { userAccess } from "./migrations/0006-user-access.ts";
+import { jobFaults } from "./migrations/0006-job-faults.ts";
+import { userAccess } from "./migrations/0007-user-access.ts";
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, recovery, uploadIndexes, userAccess];
+export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults, userAccess];

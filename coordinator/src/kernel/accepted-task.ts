@@ -33,6 +33,8 @@ export type AcceptedTask = {
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;
+  /** From its first start; null = none. */
+  timeLimitMs: number | null;
   image: JobImage;
   /** Null when the workflow does not name its rounds. */
   numRounds: number | null;

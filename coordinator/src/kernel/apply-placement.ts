@@ -1,6 +1,6 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
-import { clientResources, serverResources } from "./decisions/resources.ts";
+import { clientResources, type ServerFacts, serverResources } from "./decisions/resources.ts";
 import type { Placement } from "./decisions/placement.ts";
 import { chooseResumePoint } from "./decisions/resume-point.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
@@ -12,13 +12,11 @@ const SERVER_PORT = 8002;
 
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
 export class Placements {
-  readonly #db: WriteHandle;
   readonly #prepared: Prepared;
   readonly #transitions: Transitions;
   readonly #maker: MemberMaker;
 
   constructor(db: WriteHandle, transitions: Transitions) {
-    this.#db = db;
     this.#prepared = new Prepared(db);
     this.#transitions = transitions;
     this.#maker = new MemberMaker(db, transitions.parts);
@@ -53,7 +51,7 @@ export class Placements {
     );
 
     const shardBytes = JSON.parse(job.shard_uncompressed_bytes) as number[];
-    const forServer = serverResources(sizeOf(home), this.#modelBytes(job.id));
+    const forServer = serverResources(sizeOf(home), serverFactsOf(job));
     this.#maker.create(job, attempt, { node: serverNode, client: null, resources: forServer, replaces: null });
     for (const [shard, worker] of workers.entries()) {
       const memory = worker.kind === "cpu" ? worker.memory_bytes : null;
@@ -72,11 +70,13 @@ export class Placements {
     if (port === null) throw new BindFailed(`node ${node.id} has no job port left`);
     return port;
   }
+}
 
-  #modelBytes(jobId: string): number {
-    return this.#db
-      .prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM job_inputs WHERE job_id = ? AND kind = 'model'")
-      .pluck()
-      .get(jobId)!;
-  }
+export function serverFactsOf(job: JobRow): ServerFacts {
+  return {
+    modelBytes: job.model_bytes,
+    sites: job.shard_count,
+    estimatedMemoryMb: job.estimated_memory_mb,
+    knownBytes: job.server_memory_bytes,
+  };
 }

@@ -16,6 +16,7 @@ import type { Clock } from "./clock.ts";
 import { CommandOutbox } from "./command-outbox.ts";
 import { DesiredSets } from "./desired-set.ts";
 import { FleetViews } from "./fleet-views.ts";
+import { HangWatch } from "./hang-watch.ts";
 import { JobBridges } from "./job-bridges.ts";
 import { JobTable } from "./job-table.ts";
 import { JobViews } from "./job-views.ts";
@@ -27,6 +28,7 @@ import { Submissions } from "./submit.ts";
 import { Sweeper } from "./sweeper.ts";
 import { Reports } from "./take-reports.ts";
 import { Transitions } from "./transitions.ts";
+import { WarningTable } from "./warning-table.ts";
 
 /** What goes wrong beside any caller; each is told once, here. */
 export type KernelAlarms = {
@@ -42,12 +44,19 @@ export type KernelAlarms = {
   onAuditHalted: (error: unknown, pseq: number) => void;
 };
 
-export type KernelOptions = { db: WriteHandle; commit: GroupCommit; clock: Clock; alarms: KernelAlarms };
+export type KernelOptions = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  clock: Clock;
+  alarms: KernelAlarms;
+  /** @default HANG_AFTER_MS */
+  hangAfterMs?: number | undefined;
+};
 
 /** Every part that lives on the database alone: no socket, no timer. */
 export type KernelParts = ReturnType<typeof buildKernel>;
 
-export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
+export function buildKernel({ db, commit, clock, alarms, hangAfterMs }: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
   const recordOutbox = new RecordOutbox(db, meta, now);
@@ -57,9 +66,16 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const checkpoints = new CheckpointTable(db);
   const jobs = new JobTable(db);
   const members = new MemberTable(db);
+  const warnings = new WarningTable(db);
+  const largest = db
+    .prepare<[], number | null>(
+      "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
+    )
+    .pluck();
   const transitions = new Transitions({
-    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, bridges: new JobBridges(db) },
+    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, bridges: new JobBridges(db) },
     onQuarantine: alarms.onQuarantine,
+    largestNodeBytes: () => largest.get() ?? 0,
   });
   const nodes = new NodeTable(db);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
@@ -73,7 +89,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
   const placements = new Placements(db, transitions);
   const replacements = new Replacements(db, transitions);
   const submissions = new Submissions(db, transitions);
-  const jobViews = new JobViews(db, heartbeats);
+  const jobViews = new JobViews(db, heartbeats, warnings);
   const fleetViews = new FleetViews(db, heartbeats);
   return {
     ...{ db, commit, clock, meta, recordOutbox, records, commands, outputs, jobs, members, transitions, nodes, heartbeats },
@@ -82,6 +98,7 @@ export function buildKernel({ db, commit, clock, alarms }: KernelOptions) {
     desiredSets: new DesiredSets(db, transitions),
     reports: new Reports(db, transitions),
     sweeper: new Sweeper(db, commit, transitions),
+    hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
       ...{ db, commit, transitions, placements, replacements, heartbeats, isDraining },
       onError: (error) => alarms.onError(error, "placement"),

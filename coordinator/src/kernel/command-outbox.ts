@@ -3,7 +3,7 @@ import type { GateProof } from "./accepted-task.ts";
 
 export type Command = { seq: number; attempts: number } & (
   | { kind: "hint"; nodeId: string }
-  | { kind: "abort-upload" | "remove-version"; uploadId: string }
+  | { kind: "abort-upload" | "remove-version" | "hide-output"; uploadId: string }
 );
 
 type OutboxRow = {
@@ -51,6 +51,11 @@ export class CommandOutbox {
   /** The object that this upload made is not needed any more. */
   removeVersion(uploadId: string): void {
     this.#onUpload.run("remove-version", uploadId, this.#now());
+  }
+
+  /** What this upload made is an earlier job's: no listing shows it any more, its version stays. */
+  hideOutput(uploadId: string): void {
+    this.#onUpload.run("hide-output", uploadId, this.#now());
   }
 
   due(kind: Command["kind"]): Command[] {

@@ -21,6 +21,8 @@ export type JobChange = Partial<
     | "avoid_nodes"
     | "waiting_for"
     | "started_at"
+    | "expires_at"
+    | "server_memory_bytes"
     | "ended_at"
   >
 >;

@@ -1,9 +1,10 @@
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { reasonEntry } from "./decisions/reasons.ts";
+import { hintOf, reasonEntry } from "./decisions/reasons.ts";
 import type { JobMemberView, JobRounds, JobView } from "./job-view.ts";
 import type { NvflareJob, NvflareStats } from "./kernel.ts";
+import type { WarningTable } from "./warning-table.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
 type MemberWithModel = MemberRow & { model: string | null };
@@ -11,14 +12,16 @@ type MemberWithModel = MemberRow & { model: string | null };
 /** Jobs as routes show them. */
 export class JobViews {
   readonly #heartbeats: Heartbeats;
+  readonly #warnings: WarningTable;
   readonly #job;
   readonly #page;
   readonly #attempts;
   readonly #members;
   readonly #rounds;
 
-  constructor(db: WriteHandle, heartbeats: Heartbeats) {
+  constructor(db: WriteHandle, heartbeats: Heartbeats, warnings: WarningTable) {
     this.#heartbeats = heartbeats;
+    this.#warnings = warnings;
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#page = db.prepare<[string, number, number], JobRow>(
       "SELECT * FROM jobs WHERE project_id = ? ORDER BY sequence DESC LIMIT ? OFFSET ?",
@@ -82,7 +85,7 @@ export class JobViews {
       waitingFor: row.waiting_for,
       error: errorOf(row),
       resumable: row.resumable === 1,
-      warnings: JSON.parse(row.warnings) as string[],
+      warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
       rounds: this.#roundsOf(row),
       members: attempt === undefined ? [] : this.#members.all(attempt.id).map((member) => this.#memberView(member)),
@@ -128,7 +131,7 @@ function errorOf(row: JobRow): JobView["error"] {
   return {
     code: row.reason,
     message: row.message ?? entry.message,
-    hint: entry.hint,
+    hint: hintOf(row.reason, row.blamed_member),
     detail: row.detail,
     member: row.blamed_member,
   };

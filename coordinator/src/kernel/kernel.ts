@@ -1,3 +1,4 @@
+import type { JobOutput } from "../outputs/output-table.ts";
 import type { AcceptedTask, GateProof } from "./accepted-task.ts";
 import type { JobView } from "./job-view.ts";
 
@@ -60,6 +61,10 @@ export interface Kernel {
   jobs(projectId: string, limit: number, offset: number): JobView[];
   /** The job that uses a folder of a bucket now. */
   livingJobOf(bucket: string, outputRoot: string): string | null;
+  /** What the job left, by key: versions that stay as long as the job does. */
+  outputs(jobId: string): JobOutput[];
+  /** An ended job's versions go; answers how many. */
+  forgetOutputs(jobId: string): Promise<number>;
   workersStats(): WorkersStats;
   nvflareJobs(jobId: string): NvflareJob[];
   nvflareStats(jobId: string): NvflareStats;

@@ -23,6 +23,7 @@ export type MemberChange = Partial<
     | "reason"
     | "message"
     | "detail"
+    | "failed_site"
     | "deadline_at"
   >
 >;

@@ -93,6 +93,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     db,
     commit,
     clock,
+    hangAfterMs: config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });
   const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
@@ -219,7 +220,7 @@ function startTimers(
   bus: NatsConnection,
   { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
 ): AsyncDisposable {
-  const { clock, commit, commands, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
+  const { clock, commit, commands, hangWatch, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
   const abort = new AbortController();
   const hints = new HintPump({ commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
   const inStore = new StorePump({
@@ -238,6 +239,7 @@ function startTimers(
     pump();
     sweeping ??= sweeper
       .sweep()
+      .then(() => hangWatch.look())
       .catch((error: unknown) => alarms.onError(error, "deadlines"))
       .finally(() => {
         sweeping = null;

@@ -37,6 +37,9 @@ export type JobRow = {
   retries_infrastructure: number;
   retries_lease_lost: number;
   retries_out_of_memory: number;
+  time_limit_ms: number | null;
+  server_memory_bytes: number | null;
+  model_bytes: number;
   avoid_nodes: string;
   waiting_for: string | null;
   audit_op: string;
@@ -98,6 +101,7 @@ export type MemberRow = {
   deadline_at: number | null;
   created_at: number;
   replaces: string | null;
+  failed_site: string | null;
 };
 
 export type NodeState = "JOINED" | "READY" | "SUSPECT" | "DEAD" | "REVOKED";

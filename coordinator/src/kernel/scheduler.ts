@@ -1,9 +1,11 @@
+import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
-import type { Placements } from "./apply-placement.ts";
+import { type Placements, serverFactsOf } from "./apply-placement.ts";
 import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
+import { capacityBytes, serverNeedBytes } from "./decisions/resources.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -115,8 +117,14 @@ export class Scheduler {
          FROM workers WHERE is_present = 1`,
       )
       .all();
+    const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
+    // A guess from its model that no node has room for is none: the largest is tried.
+    const largest = Math.max(0, ...capacities.values());
     return {
-      jobs: jobs.map((job) => ({ id: job.id, shards: job.shard_count, ...wishesOf(job) })),
+      jobs: jobs.map((job) => ({
+        ...{ id: job.id, shards: job.shard_count, ...wishesOf(job) },
+        serverBytes: Math.min(serverNeedBytes(serverFactsOf(job)), largest),
+      })),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,
@@ -125,6 +133,7 @@ export class Scheduler {
         isCordoned: node.is_cordoned === 1,
         hasDisk: heartbeats.hasDisk(node.id),
         freePorts: freePorts.get(node.id) ?? 0,
+        capacityBytes: capacities.get(node.id) ?? 0,
       })),
       workers: workers.map((worker) => ({
         id: worker.id,
@@ -160,6 +169,10 @@ export class Scheduler {
       }));
     });
   }
+}
+
+function memoryOf({ inventory }: NodeRow): number {
+  return (JSON.parse(inventory ?? "null") as Inventory | null)?.memoryBytes ?? 0;
 }
 
 function wishesOf(job: JobRow): Omit<Vacancy, "job" | "member" | "home" | "hasPort"> {

@@ -71,6 +71,21 @@ export class SqliteKernel implements Kernel {
     return this.#parts.submissions.livingJobOf(bucket, outputRoot);
   }
 
+  outputs(jobId: string) {
+    return this.#parts.transitions.parts.outputs.keptOf(jobId);
+  }
+
+  async forgetOutputs(jobId: string): Promise<number> {
+    const { commit, transitions } = this.#parts;
+    const { outputs, commands } = transitions.parts;
+    return await commit.run(() => {
+      const forgotten = outputs.forgetKept(jobId);
+      // What a living job starts from goes once that has ended.
+      for (const { uploadId } of forgotten) if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
+      return forgotten.length;
+    });
+  }
+
   workersStats() {
     return this.#parts.fleetViews.workers();
   }

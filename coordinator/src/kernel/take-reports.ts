@@ -74,6 +74,9 @@ export class Reports {
         return this.#checkpoint(member, event);
       case "metric":
         return this.#metric(member, event.site, event.value, at);
+      case "warning":
+        if (member.role === "server") this.#transitions.parts.warnings.note(member.job_id, event);
+        return;
       case "finished":
         note({ is_finished: 1 });
         move(id, "drain");
@@ -98,10 +101,23 @@ export class Reports {
     this.#transitions.moveJob(member.job_id, "start");
   }
 
-  #failed(member: MemberRow, event: { reason: string; message: string; detail?: string | undefined }): void {
+  #failed(
+    member: MemberRow,
+    event: { reason: string; message: string; detail?: string | undefined; site?: string | undefined },
+  ): void {
     const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
     const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
-    const { members } = this.#transitions.parts;
+    const { jobs, members, warnings } = this.#transitions.parts;
+    const attempt = members.ofAttempt(member.attempt_id);
+    const isSite = member.role === "server" && attempt.some(({ site }) => site === event.site);
+    if (isSite) failure.failed_site = event.site!;
+    // While the quorum carries the job nothing else would name the site.
+    if (member.site !== null && member.desired === "run" && jobs.get(member.job_id)?.state === "RUNNING")
+      warnings.note(member.job_id, {
+        site: member.site,
+        topic: "site-left",
+        text: `it left the job: ${event.message}`.slice(0, 1024),
+      });
     // The first failure stands: what follows it is mostly its consequence.
     if (member.reason === null) members.note(member.id, failure);
     this.#transitions.moveMember(member.id, "drain");

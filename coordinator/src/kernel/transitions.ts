@@ -14,13 +14,16 @@ import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.
 import { type AttemptFacts, judgeAttempt, stoppedEvent, vacanciesOf } from "./decisions/judge-attempt.ts";
 import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
+import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
+import { judgeServerMemory } from "./decisions/server-memory.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobBridges } from "./job-bridges.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
+import type { WarningTable } from "./warning-table.ts";
 
 export type TransitionParts = {
   clock: Clock;
@@ -32,6 +35,9 @@ export type TransitionParts = {
   commands: CommandOutbox;
   bridges: JobBridges;
   records: KernelRecords;
+  warnings: WarningTable;
+  /** Memory of the largest node that takes work; 0 while there is none. */
+  largestNodeBytes: () => number;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
 };
@@ -65,23 +71,30 @@ export class Transitions {
 
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
   moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
-    const { clock, jobs, records, checkpoints, commands } = this.parts;
+    const { clock, jobs, records, checkpoints, commands, outputs } = this.parts;
     const job = jobs.get(jobId);
     const step = job === undefined ? null : stepJob(job.state, event);
     if (job === undefined || step === null) return false;
     const now = clock.now();
     const change = this.#consequences(job, event, move);
+    if (step.to === "RUNNING") {
+      change.started_at = job.started_at ?? now;
+      if (job.time_limit_ms !== null) change.expires_at = job.expires_at ?? now + job.time_limit_ms;
+    }
     change.deadline_at = jobDeadline(step.to, {
       now,
       stateSince: now,
       bytes: jobs.bytesToStage(jobId),
-      expiresAt: job.expires_at,
+      expiresAt: change.expires_at ?? job.expires_at,
     });
-    if (step.to === "RUNNING") change.started_at = job.started_at ?? now;
     if (isTerminal(step.to)) change.ended_at = now;
     if (!jobs.move(job, step.to, now, change)) return false;
 
-    if (step.effects.includes("create-attempt")) move.createAttempt?.(job);
+    if (step.effects.includes("create-attempt")) {
+      // Its first attempt: what an earlier job left under this name would lie beside its own.
+      if (job.attempts_made === 0) for (const upload of outputs.ofEarlierJobs(job)) commands.hideOutput(upload);
+      move.createAttempt?.(job);
+    }
     const attempt = jobs.liveAttempt(jobId);
     const reason = change.reason === undefined ? job.reason : change.reason;
     jobs.journal({
@@ -227,7 +240,7 @@ export class Transitions {
             reason,
             message: blamed?.message || reasonEntry(reason).message,
             detail: blamed?.detail ?? null,
-            blamed_member: blamed === undefined ? null : (blamed.site ?? "server"),
+            blamed_member: blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? "server"),
           };
     switch (event) {
       case "stop":
@@ -267,14 +280,22 @@ export class Transitions {
       out_of_memory: job.retries_out_of_memory,
     };
     const { again, spends } = judgeRetry(reason, spent, isOurs);
+    const server = reason === "out_of_memory" && blamed?.role === "server" ? this.#serverMemory(blamed, again) : null;
+    if (server?.again === false) return { desired: "stop", message: server.message };
     if (!again) return { desired: "stop" };
     const avoid = new Set(JSON.parse(job.avoid_nodes) as string[]);
     if (spends === "infrastructure" && blamed !== undefined) avoid.add(blamed.node_id);
     const change: JobChange = { avoid_nodes: JSON.stringify([...avoid]) };
     if (spends === "infrastructure") change.retries_infrastructure = job.retries_infrastructure + 1;
     if (spends === "lease_lost") change.retries_lease_lost = job.retries_lease_lost + 1;
+    if (server !== null) change.server_memory_bytes = server.bytes;
     if (spends === "out_of_memory") change.retries_out_of_memory = job.retries_out_of_memory + 1;
     return change;
+  }
+
+  #serverMemory(server: MemberRow, mayRetry: boolean) {
+    const { memoryBytes } = JSON.parse(server.resources) as MemberResources;
+    return judgeServerMemory(memoryBytes, mayRetry, capacityBytes(this.parts.largestNodeBytes()));
   }
 
   #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {

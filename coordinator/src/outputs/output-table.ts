@@ -26,6 +26,16 @@ export type UploadRow = {
   closed_at: number | null;
 };
 
+/** What a job left at one key. */
+export type JobOutput = {
+  key: string;
+  uploadId: string;
+  versionId: string;
+  sizeBytes: number;
+  sha256: string;
+  storedAt: number;
+};
+
 /** Uploads, one row for each multipart that the coordinator ever opened for a member. */
 export class OutputTable {
   readonly #db: WriteHandle;
@@ -33,6 +43,12 @@ export class OutputTable {
   readonly #model;
   readonly #bytes;
   readonly #forgetStoredLogs;
+  readonly #keep;
+  readonly #kept;
+  readonly #ofEarlier;
+  readonly #setHidden;
+  readonly #forgetKept;
+  readonly #isRead;
 
   constructor(db: WriteHandle) {
     this.#db = db;
@@ -45,6 +61,28 @@ export class OutputTable {
       )
       .pluck();
     this.#bytes = db.prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE job_id = ?").pluck();
+    this.#keep = db.prepare(
+      `INSERT INTO job_outputs (job_id, key, upload_id) VALUES (?, ?, ?)
+       ON CONFLICT (job_id, key) DO UPDATE SET upload_id = excluded.upload_id, is_hidden = 0`,
+    );
+    this.#kept = db.prepare<[string], JobOutput>(
+      `SELECT uploads.key, uploads.id AS uploadId, version_id AS versionId, size_bytes AS sizeBytes, sha256, closed_at AS storedAt
+       FROM job_outputs JOIN uploads ON uploads.id = upload_id WHERE job_outputs.job_id = ? ORDER BY uploads.key`,
+    );
+    this.#ofEarlier = db
+      .prepare<[string, string, string], string>(
+        `SELECT upload_id FROM jobs JOIN job_outputs ON job_outputs.job_id = jobs.id
+         WHERE bucket = ? AND output_root = ? AND jobs.id <> ? AND is_hidden = 0`,
+      )
+      .pluck();
+    this.#setHidden = db.prepare<[string]>("UPDATE job_outputs SET is_hidden = 1 WHERE upload_id = ?");
+    this.#forgetKept = db.prepare<[string]>("DELETE FROM job_outputs WHERE job_id = ?");
+    this.#isRead = db
+      .prepare<[string], number>(
+        `SELECT 1 FROM uploads JOIN job_inputs ON job_inputs.key = uploads.key AND job_inputs.version_id = uploads.version_id
+         JOIN jobs ON jobs.id = job_inputs.job_id AND jobs.bucket = uploads.bucket AND ended_at IS NULL WHERE uploads.id = ? LIMIT 1`,
+      )
+      .pluck();
     this.#forgetStoredLogs = db.prepare<[string]>(
       "DELETE FROM uploads WHERE member_id = ? AND state = 'COMPLETED' AND is_log = 1",
     );
@@ -60,6 +98,37 @@ export class OutputTable {
 
   bytesOfJob(jobId: string): number {
     return this.#bytes.get(jobId) ?? 0;
+  }
+
+  /** What the upload made is the job's newest at its key: its version stays as long as the job does. */
+  keep({ job_id, key, id }: Pick<UploadRow, "job_id" | "key" | "id">): void {
+    this.#keep.run(job_id, key, id);
+  }
+
+  /** By key. */
+  keptOf(jobId: string): JobOutput[] {
+    return this.#kept.all(jobId);
+  }
+
+  /** Uploads whose objects other jobs left in this job's folder, and nothing hides yet. */
+  ofEarlierJobs(job: Pick<JobRow, "id" | "bucket" | "output_root">): string[] {
+    return this.#ofEarlier.all(job.bucket, job.output_root, job.id);
+  }
+
+  setHidden(uploadId: string): void {
+    this.#setHidden.run(uploadId);
+  }
+
+  /** The job's versions are nobody's any more; answers what they were. */
+  forgetKept(jobId: string): JobOutput[] {
+    const kept = this.keptOf(jobId);
+    this.#forgetKept.run(jobId);
+    return kept;
+  }
+
+  /** A living job has what the upload made among its inputs. */
+  isRead(uploadId: string): boolean {
+    return this.#isRead.get(uploadId) === 1;
   }
 
   insert(upload: UploadRow): void {

@@ -154,6 +154,7 @@ export class OutputUploads {
     const key = outputKey(
       {
         role: member.role,
+        site: member.site,
         memberId: member.id,
         fence: request.fence,
         jobId: job.id,
@@ -282,6 +283,8 @@ export class OutputUploads {
     const job = jobs.get(upload.job_id)!;
     // The end of the job has removed those that were stored by then.
     if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`)) commands.removeVersion(upload.id);
+    const isOutput = upload.key.startsWith(`${job.output_root}/`);
+    if (isOutput) outputs.keep(upload);
     const root = `${job.output_root}/${FOLDER_OF_MODELS}/`;
     records.output(
       {

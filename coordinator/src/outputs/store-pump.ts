@@ -5,7 +5,7 @@ import type { OutputTable, UploadRow } from "./output-table.ts";
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;
-const KINDS = ["abort-upload", "remove-version"] as const;
+const KINDS = ["abort-upload", "remove-version", "hide-output"] as const;
 
 export type StoreParts = {
   commit: GroupCommit;
@@ -18,7 +18,7 @@ export type StoreParts = {
 
 /**
  * Does in the object store what a transaction decided in the rows: URLs of a withdrawn fence die, checkpoints that nobody will go on from
- * are removed. Repeats until it is done.
+ * are removed, an earlier job's outputs hidden. Repeats until it is done.
  */
 export class StorePump {
   readonly #parts: StoreParts;
@@ -66,6 +66,17 @@ export class StorePump {
     }
     if (command.kind === "remove-version" && upload.version_id !== null)
       await store.remove(upload.bucket, upload.key, upload.version_id);
+    if (command.kind === "hide-output") await this.#hide(upload);
+  }
+
+  /** By a delete marker, unless it is hidden, deleted or overwritten already. */
+  async #hide(upload: UploadRow): Promise<void> {
+    const { commit, outputs, store } = this.#parts;
+    const current = await store.stat(upload.bucket, upload.key);
+    if (current === null || current.versionId !== upload.version_id) return;
+    // First: a marker that nobody owned up to would be taken for the user's own deletion.
+    await commit.run(() => outputs.setHidden(upload.id));
+    await store.remove(upload.bucket, upload.key);
   }
 
   /** The store may have opened one that we never learnt the id of. */

@@ -4,7 +4,7 @@ import { auditedOperation } from "../audited-operation.ts";
 import { KERNEL_ACTOR } from "../audit/kernel-records.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { collectable, type StoredVersion, type VersionRef } from "./decisions/collectable.ts";
+import { collectable, type NeededVersion, type StoredVersion, type VersionRef } from "./decisions/collectable.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { S3UnavailableError } from "./s3-transport.ts";
 
@@ -14,12 +14,15 @@ const EVERY_MS = 15 * 60_000;
 /** Of one bucket in one go; what is left waits for the next. */
 const MAX_VERSIONS = 10_000;
 
-/** Inputs of living jobs, and models that their next attempt would go on from; `0` follows `/`: everything below the folder. */
+/** Inputs of living jobs, models that their next attempt would go on from, and what jobs left; `0` follows `/`: everything below the folder. */
 const NEEDED = `
-  SELECT key, version_id AS versionId FROM jobs JOIN job_inputs ON job_id = jobs.id WHERE bucket = @bucket AND ended_at IS NULL
-  UNION ALL SELECT uploads.key, version_id FROM jobs
+  SELECT key, version_id AS versionId, 0 AS untilDeleted FROM jobs JOIN job_inputs ON job_id = jobs.id WHERE bucket = @bucket AND ended_at IS NULL
+  UNION ALL SELECT uploads.key, version_id, 0 FROM jobs
     JOIN uploads ON job_id = jobs.id AND uploads.key > 'ckpt/' || jobs.id || '/' AND uploads.key < 'ckpt/' || jobs.id || '0'
-    WHERE jobs.bucket = @bucket AND ended_at IS NULL AND version_id IS NOT NULL`;
+    WHERE jobs.bucket = @bucket AND ended_at IS NULL AND version_id IS NOT NULL
+  UNION ALL SELECT job_outputs.key, version_id, 1 - is_hidden FROM jobs
+    JOIN job_outputs ON job_outputs.job_id = jobs.id JOIN uploads ON uploads.id = upload_id
+    WHERE jobs.bucket = @bucket AND version_id IS NOT NULL`;
 
 export type CollectorParts = {
   db: WriteHandle;
@@ -99,14 +102,15 @@ export class VersionCollector {
     });
   }
 
-  #needed(bucket: string): VersionRef[] {
-    return this.#parts.db.prepare<[{ bucket: string }], VersionRef>(NEEDED).all({ bucket });
+  #needed(bucket: string): NeededVersion[] {
+    const rows = this.#parts.db.prepare<[{ bucket: string }], VersionRef & { untilDeleted: number }>(NEEDED).all({ bucket });
+    return rows.map((row) => ({ ...row, untilDeleted: row.untilDeleted === 1 }));
   }
 
   #isNeeded(bucket: string, ref: VersionRef): boolean {
     const found = this.#parts.db
       .prepare<[VersionRef & { bucket: string }], number>(
-        `SELECT 1 FROM (${NEEDED}) WHERE key = @key AND versionId = @versionId LIMIT 1`,
+        `SELECT 1 FROM (${NEEDED}) WHERE key = @key AND versionId = @versionId AND untilDeleted = 0 LIMIT 1`,
       )
       .pluck()
       .get({ bucket, ...ref });

@@ -70,7 +70,7 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
   checkClassFiles(
     facts.classes,
     workspace.scripts.map(({ path }) => path),
-    Object.keys(image.packages),
+    image,
   );
   for (const object of requirements) checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
 
@@ -86,7 +86,8 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
     selection,
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
-    image,
+    timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
+    image: asKept(image),
     numRounds: facts.numRounds,
     minClients: facts.minClients,
     firstRound: resume.isResumable ? resume.firstRound : 0,
@@ -101,6 +102,11 @@ export async function validateTask(deps: ValidationDeps, bucket: string, body: S
     shardUncompressedBytes: zips.map(({ uncompressedBytes }) => uncompressedBytes),
     hasKeyInScript: withKey.length > 0,
   };
+}
+
+/** The job's row need not say what can be imported. */
+function asKept({ modules: _modules, ...image }: JobImage): JobImage {
+  return image;
 }
 
 function taskName(name: string): string {
@@ -148,7 +154,7 @@ function readObject(store: Pick<ObjectStore, "getRange">, bucket: string, object
 
 function asText(bytes: Buffer, path: string, code: "script_not_text" | "config_invalid_json" | "requirement_invalid"): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new ApiError(code, `${path} is not UTF-8 text`);
   }

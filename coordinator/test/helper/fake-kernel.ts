@@ -56,6 +56,14 @@ export class FakeKernel implements Kernel {
     return [...this.views.values()].filter((view) => view.projectId === projectId).slice(offset, offset + limit);
   }
 
+  outputs() {
+    return [];
+  }
+
+  async forgetOutputs(): Promise<number> {
+    return 0;
+  }
+
   livingJobOf(bucket: string, outputRoot: string): string | null {
     const views = [...this.views.values()];
     return views.find((view) => view.bucket === bucket && view.outputRoot === outputRoot && !isTerminal(view.state))?.id ?? null;

@@ -195,3 +195,9 @@ t.test("a failure of ours shows its request id and nothing else", async (t) => {
     "the log has the cause",
   );
 });
+
+t.test("job images are listed with their packages", async (t) => {
+  const reply = await api.app.inject({ url: "/api/images", headers: { authorization: `Bearer ${alice.platformKey}` } });
+  t.equal(reply.statusCode, 200);
+  t.match(reply.json(), [{ profile: "fl-cpu", pythonVersion: "3.11.2", packages: [{ name: "numpy", version: "2.3.1" }] }]);
+});

@@ -142,7 +142,16 @@ export class CoreFixture {
     return {
       ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: BUCKET, outputRoot: root, inputs },
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
-      ...{ onlyMine: false, estimatedMemoryMb: null, image: IMAGE, numRounds: 3, firstRound: 0, minClients: 2, resumable: false },
+      ...{
+        onlyMine: false,
+        estimatedMemoryMb: null,
+        timeLimitMs: null,
+        image: IMAGE,
+        numRounds: 3,
+        firstRound: 0,
+        minClients: 2,
+        resumable: false,
+      },
       ...{ warnings: [], shardUncompressedBytes: [100, 200], audit: { op, ...ack }, idempotency: null },
       ...change,
     };

@@ -72,7 +72,16 @@ export class KernelWorld implements Disposable {
       ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: "bucket-a", outputRoot: `jobs/${slug}` },
       inputs: [input("script", "scripts/model_def.py"), ...names.map((name) => input("shard", name))],
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
-      ...{ onlyMine: false, estimatedMemoryMb: null, numRounds: 3, firstRound: 0, minClients: 2, resumable: false, warnings: [] },
+      ...{
+        onlyMine: false,
+        estimatedMemoryMb: null,
+        timeLimitMs: null,
+        numRounds: 3,
+        firstRound: 0,
+        minClients: 2,
+        resumable: false,
+        warnings: [],
+      },
       image: {
         ...{ profile: "fl-cpu", reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`, sizeBytes: 1 },
         ...{ packages: {}, pythonVersion: "3.11.2" },

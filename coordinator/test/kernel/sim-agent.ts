@@ -120,6 +120,11 @@ export class SimAgent {
     if (event.kind === "released") held.isOver = true;
   }
 
+  /** One member says something out of turn. */
+  say(member: string, event: MemberEvent): void {
+    this.#tell(this.held.get(member)!, event);
+  }
+
   /** Clients end with their server. */
   finishClients(): void {
     for (const held of this.held.values()) {

@@ -6,8 +6,13 @@ const version = (key: string, versionId: string, modifiedAt: number, change: Par
   ...{ key, versionId, modifiedAt, sizeBytes: 10, isLatest: false, isMarker: false },
   ...change,
 });
-const ids = (versions: StoredVersion[], needed: { key: string; versionId: string }[] = []) =>
-  collectable(versions, needed, 1_000, NOW).map(({ versionId }) => versionId);
+const ids = (versions: StoredVersion[], needed: { key: string; versionId: string; untilDeleted?: boolean }[] = []) =>
+  collectable(
+    versions,
+    needed.map((one) => ({ untilDeleted: false, ...one })),
+    1_000,
+    NOW,
+  ).map(({ versionId }) => versionId);
 
 t.test("an overwritten version goes once it was not the current one for long enough", async (t) => {
   const latest = (modifiedAt: number) => version("a", "v2", modifiedAt, { isLatest: true });
@@ -38,4 +43,14 @@ t.test("a current object stays, also when a listing names it twice or again amon
   t.same(ids([current, version("a", "v2", 10, { isLatest: true })]), []);
   const marker = version("b", "m", 0, { isLatest: true, isMarker: true, sizeBytes: 0 });
   t.same(ids([marker, { ...marker }]), ["m"], "a marker goes, once");
+});
+
+t.test("what a job left stays under a newer version, and goes once its owner deleted it", async (t) => {
+  const left = { key: "a", versionId: "v1", untilDeleted: true };
+  const overwritten = [version("a", "v1", 0), version("a", "v2", 10, { isLatest: true })];
+  const deleted = [version("a", "v1", 0), version("a", "m", 10, { isLatest: true, isMarker: true })];
+  t.same(ids(overwritten, [left]), []);
+  t.same(ids(deleted, [left]), ["v1", "m"]);
+  t.same(ids(deleted, [{ ...left, untilDeleted: false }]), [], "hidden by the platform");
+  t.same(ids(deleted, [left, { ...left, untilDeleted: false }]), [], "and read by a job");
 });

@@ -1,8 +1,11 @@
 import type { Principal } from "./principal.ts";
 
-/** Whether a key lies in a folder of models, at any depth. */
+/** What the platform itself writes below `files_out/`; whatever else lies there the job's code wrote, and that may be a model. */
+const OWN_FILES = /(^|\/)files_out\/(training_log\.txt|metrics\.jsonl|logs\/[^/]+\.log)$/;
+
+/** Whether a key lies where models may be, at any depth. */
 export function isModelOutput(key: string): boolean {
-  return /(^|\/)model_out\//.test(key);
+  return /(^|\/)(model_out|files_out)\//.test(key) && !OWN_FILES.test(key);
 }
 
 /**

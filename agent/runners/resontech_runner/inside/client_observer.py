@@ -1,6 +1,7 @@
 """In a client's job process: tells the server's observer what the site logged, and the runner when the run is over."""
 
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from nvflare.widgets.widget import Widget
 
 from ..events import LineLog
 from . import reports
+from .in_flight import in_flight
 from .log_tap import LogTap
 
 # Lines that come in a burst travel together.
@@ -39,6 +41,7 @@ class ClientObserver(Widget):
         self._expect_task()
         self._waiting = threading.Event()
         self._over = threading.Event()
+        self._panic = None
 
     def _on_metric(self, value: str) -> None:
         if len(self._queue) < _MAX_QUEUED:
@@ -60,10 +63,19 @@ class ClientObserver(Widget):
             self._report_failure()
             self._flush()
             self._expect_task()
+        elif event_type == EventType.FATAL_SYSTEM_ERROR:
+            self._panic = str(fl_ctx.get_prop(FLContextKey.EVENT_DATA, ""))[:4096]
         elif event_type == EventType.END_RUN:
             self._over.set()
             self._waiting.set()
-            self._journal.append("run-ended")
+            self._journal.append("run-ended", **self._why_ended(fl_ctx))
+
+    def _why_ended(self, fl_ctx: FLContext) -> dict:
+        """Whether the server ended the run. NVFlare ends it in the same order when the user's code leaves or breaks it."""
+        signal = fl_ctx.get_run_abort_signal()
+        if self._panic is None and signal is not None and signal.triggered:
+            return {"byServer": True}
+        return {"byServer": False, "why": self._panic or in_flight(sys.exc_info()[1])}
 
     def _expect_task(self) -> None:
         self._tap.errors.clear()
@@ -90,7 +102,7 @@ class ClientObserver(Widget):
         while self._queue and time.monotonic() < deadline:
             if not self._send_queued():
                 time.sleep(0.1)
-        if self._dropped:
+        if self._dropped and self._send({reports.DROPPED: self._dropped}):
             self.logger.warning(f"{self._dropped} RT_METRIC lines dropped: more than {_MAX_QUEUED} were waiting")
             self._dropped = 0
 

@@ -8,10 +8,30 @@ names, and the parent process has no policy: nothing is refused that NVFlare alo
 
 import json
 import os
+from pathlib import Path
 
 from nvflare.apis.fl_constant import FLContextKey
+from nvflare.apis.job_launcher_spec import JobReturnCode
 from nvflare.app_common.job_launcher.client_process_launcher import ClientProcessJobLauncher
+from nvflare.app_common.job_launcher.process_launcher import ProcessHandle
 from nvflare.app_common.job_launcher.server_process_launcher import ServerProcessJobLauncher
+
+from ..events import LineLog
+
+
+class _WatchedHandle(ProcessHandle):
+    """Writes to the journal how the job process ended: NVFlare maps every signal and code beyond 0, 1 and 9 to 1."""
+
+    def wait(self):
+        super().wait()
+        LineLog(Path(os.environ["RT_RUNNER_JOURNAL"])).append("job-process-ended", code=self.adapter.poll())
+
+
+class _ClientHandle(_WatchedHandle):
+    def poll(self):
+        """Of an end that is neither good nor asked for, NVFlare's server would end the whole job; the job's own quorum decides that here."""
+        code = super().poll()
+        return JobReturnCode.UNKNOWN if code == JobReturnCode.EXECUTION_ERROR else code
 
 
 def _write_policy(job_meta: dict, fl_ctx, components: dict[str, str]) -> None:
@@ -29,13 +49,17 @@ def _write_policy(job_meta: dict, fl_ctx, components: dict[str, str]) -> None:
 
 class ServerLauncher(ServerProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
-        components = {"observer": "server_observer.ServerObserver", "lost_update": "lost_update.LostUpdate"}
+        components = {
+            "observer": "server_observer.ServerObserver",
+            "lost_update": "lost_update.LostUpdate",
+            "updates": "updates.Updates",
+        }
         _write_policy(job_meta, fl_ctx, components)
-        return super().launch_job(job_meta, fl_ctx)
+        return _WatchedHandle(process_adapter=super().launch_job(job_meta, fl_ctx).adapter)
 
 
 class ClientLauncher(ClientProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
         components = {"observer": "client_observer.ClientObserver", "lost_connection": "lost_connection.LostConnection"}
         _write_policy(job_meta, fl_ctx, components)
-        return super().launch_job(job_meta, fl_ctx)
+        return _ClientHandle(process_adapter=super().launch_job(job_meta, fl_ctx).adapter)

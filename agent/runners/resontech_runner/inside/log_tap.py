@@ -1,17 +1,20 @@
 """Hears what is logged or printed in a job process, from the moment it is attached."""
 
+import faulthandler
 import logging
+import re
 import sys
 from collections import deque
 from typing import Callable
 
-from ..log_lines import message_of, metric_of
+from ..log_lines import message_of, metrics_in
 
 _ERROR_MAX_CHARS = 16_384
+_LINE_END = re.compile(r"[\r\n]")
 
 
 class LogTap(logging.Handler):
-    """Hands each `RT_METRIC` line to `on_metric`, and keeps the newest error texts."""
+    """Hands what follows `RT_METRIC` in a line to `on_metric`, and keeps the newest error texts."""
 
     def __init__(self, on_metric: Callable[[str], None], keep_errors: int = 6):
         super().__init__(logging.INFO)
@@ -19,6 +22,8 @@ class LogTap(logging.Handler):
         self.errors: deque[str] = deque(maxlen=keep_errors)
 
     def attach(self) -> None:
+        # A segmentation fault leaves its stack in the log; of all threads it would hide what was said before.
+        faulthandler.enable(all_threads=False)
         logging.getLogger().addHandler(self)
         sys.stdout = _LineTap(sys.stdout, self._heard)
 
@@ -34,9 +39,8 @@ class LogTap(logging.Handler):
             self.handleError(record)
 
     def _heard(self, message: str) -> None:
-        value = metric_of(message)
-        if value is not None:
-            self._on_metric(value)
+        for said in metrics_in(message):
+            self._on_metric(said)
 
 
 class _LineTap:
@@ -50,8 +54,8 @@ class _LineTap:
     def write(self, text: str) -> int:
         written = self._stream.write(text)
         # Only the start of a line decides; a long line without an end is not kept.
-        *lines, self._rest = (self._rest + text).split("\n")
-        self._rest = self._rest[:8192]
+        *lines, self._rest = _LINE_END.split(self._rest + text)
+        self._rest = self._rest[:16_384]
         for line in lines:
             self._on_line(line)
         return written

@@ -2,7 +2,9 @@
 
 TOPIC = "resontech.report"
 METRICS = "metrics"
-"""list[str]: the JSON of `RT_METRIC` lines, oldest first."""
+"""list[str]: what followed `RT_METRIC` in lines, oldest first."""
+DROPPED = "dropped"
+"""int: metric lines that had no room."""
 ERROR = "error"
 """{"code": NVFlare's return code, "text": the newest error texts}, of a task that failed."""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 from pathlib import Path
 from typing import Any, Optional
@@ -17,6 +18,7 @@ from nvflare.widgets.widget import Widget
 from ..events import LineLog
 from ..log_lines import metric_of
 from . import participants, reports
+from .in_flight import in_flight
 from .log_tap import LogTap
 
 
@@ -27,7 +29,7 @@ class ServerObserver(Widget):
     def __init__(self):
         super().__init__()
         self._journal = LineLog(Path(os.environ["RT_RUNNER_JOURNAL"]))
-        self._tap = LogTap(lambda value: self._journal.append("metric", site="server", value=value))
+        self._tap = LogTap(lambda said: self._on_metric("server", said))
         self._tap.attach()
         self._round: Optional[int] = None
         self._over = threading.Event()
@@ -53,7 +55,8 @@ class ServerObserver(Widget):
             self._journal.append("fatal", text=str(fl_ctx.get_prop(FLContextKey.EVENT_DATA, ""))[:4096])
         elif event_type == EventType.END_RUN:
             self._over.set()
-            self._journal.append("run-ended", aborted=self._is_aborted(fl_ctx))
+            # NVFlare ends a run in order also when a workflow or aggregator leaves it by `sys.exit`.
+            self._journal.append("run-ended", aborted=self._is_aborted(fl_ctx), left=in_flight(sys.exc_info()[1]))
 
     def _set_request_interval(self, fl_ctx: FLContext) -> None:
         """How long an idle site waits before it asks for a task again.
@@ -115,13 +118,21 @@ class ServerObserver(Widget):
         if isinstance(metrics, list):
             for value in metrics[: reports.MAX_METRICS_IN_REPORT]:
                 # The user's code runs in the site's process and could send anything.
-                if isinstance(value, str) and metric_of(f"RT_METRIC {value}") is not None:
-                    self._journal.append("metric", site=site, value=value)
+                if isinstance(value, str):
+                    self._on_metric(site, value)
+        dropped = request.get(reports.DROPPED)
+        if isinstance(dropped, int):
+            self._journal.append("metrics-dropped", site=site, count=dropped)
         error = request.get(reports.ERROR)
         if isinstance(error, dict):
             text = str(error.get("text", ""))[-reports.MAX_ERROR_CHARS :]
             self._journal.append("site-error", site=site, code=str(error.get("code", ""))[:64], text=text)
         return make_reply(ReturnCode.OK)
+
+    def _on_metric(self, site: str, said: str) -> None:
+        metric = metric_of(said)
+        problem = {} if metric.problem is None else {"problem": metric.problem}
+        self._journal.append("metric", site=site, value=metric.json, **problem)
 
     @staticmethod
     def _is_aborted(fl_ctx: FLContext) -> bool:

@@ -238,6 +238,9 @@ func probe(s spec) {
 	found["devices"] = list("/dev")
 	found["memoryLimit"] = strings.TrimSpace(read("/sys/fs/cgroup/memory/memory.limit_in_bytes") + read("/sys/fs/cgroup/memory.max"))
 	found["cpuQuota"] = strings.TrimSpace(read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + read("/sys/fs/cgroup/cpu.max"))
+	var files syscall.Rlimit
+	_ = syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files)
+	found["openFiles"] = fmt.Sprint(files.Max)
 	found["pidsLimit"] = strings.TrimSpace(read("/sys/fs/cgroup/pids/pids.max") + read("/sys/fs/cgroup/pids.max"))
 	found["resolves"] = resolves("deb.debian.org")
 	found["keyMode"] = mode("/rt/job/kit/member.key")

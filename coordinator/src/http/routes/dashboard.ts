@@ -4,6 +4,7 @@ import {
   DashboardJob,
   DashboardJobWithWorkers,
   GpuCatalogReply,
+  ImagesReply,
   JobPageQuery,
   NvflareJobsQuery,
   NvflareJobsReply,
@@ -11,6 +12,7 @@ import {
   NvflareStatsReply,
   WorkerStatsReply,
 } from "@resontech/contracts/http-tasks";
+import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { Type } from "typebox";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { callerOfRequest } from "../authentication.ts";
@@ -18,12 +20,12 @@ import { dashboardJob, dashboardJobWithWorkers, instant } from "../decisions/job
 import { responses } from "../responses.ts";
 import { requireJob } from "./tasks.ts";
 
-export type DashboardRoutesDeps = { kernel: Kernel };
+export type DashboardRoutesDeps = { kernel: Kernel; images: readonly JobImage[] };
 
 const config = { access: { scope: "jobs:read" }, audit: { none: "status" } } as const;
 const tags = ["dashboard"];
 
-export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (app, { kernel }) => {
+export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (app, { kernel, images }) => {
   app.get(
     "/api/customer/dashboard/jobs",
     {
@@ -123,5 +125,17 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     { schema: { summary: "Models by catalogue id", tags, response: responses(200, GpuCatalogReply) }, config },
     async () =>
       kernel.catalogue().map(({ pricePerHourCents, ...model }) => ({ ...model, pricePerGpuHourCents: pricePerHourCents })),
+  );
+
+  app.get(
+    "/api/images",
+    { schema: { summary: "Job images and the Python packages in each", tags, response: responses(200, ImagesReply) }, config },
+    async () =>
+      images.map(({ profile, pythonVersion, sizeBytes, packages }) => ({
+        ...{ profile, pythonVersion, sizeBytes },
+        packages: Object.entries(packages)
+          .map(([name, version]) => ({ name, version }))
+          .sort((a, b) => (a.name < b.name ? -1 : 1)),
+      })),
   );
 };

@@ -1,13 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
-import { SubmitTaskBody, TaskReply } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
+import { RemovedOutputsReply, SubmitTaskBody, TaskOutputsReply, TaskReply } from "@resontech/contracts/http-tasks";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import { callerOfRequest } from "../authentication.ts";
-import { taskReply } from "../decisions/job-replies.ts";
+import { instant, taskReply } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 import { requireBucket } from "./bucket.ts";
 
@@ -45,6 +46,57 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { scope: "jobs:read" }, audit: { none: "status" } },
     },
     async (request) => taskReply(requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId)),
+  );
+
+  app.get(
+    "/api/tasks/:id/outputs",
+    {
+      schema: {
+        summary: "What the task left, by version: a later task of the same name hides it and leaves it there",
+        tags,
+        params,
+        response: responses(200, TaskOutputsReply),
+      },
+      config: { access: { scope: "jobs:read" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      return deps.kernel.outputs(job.id).map(({ key, versionId, sizeBytes, sha256, storedAt }) => ({
+        key,
+        versionId,
+        sizeBytes,
+        sha256,
+        storedAt: instant(storedAt),
+      }));
+    },
+  );
+
+  app.delete(
+    "/api/tasks/:id/outputs",
+    {
+      schema: {
+        summary: "Remove the versions that an ended task left; they count in the bucket's quota until then",
+        tags,
+        params,
+        response: responses(200, RemovedOutputsReply),
+      },
+      config: { access: { scope: "jobs:write" }, audit: { event: "data.bucket.delete" } },
+    },
+    async (request) => {
+      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
+      const outputs = deps.kernel.outputs(job.id);
+      const object = { kind: "bucket", id: job.userId } as const;
+      return request.audit.operation({ type: "data.bucket.delete", object, detail: { objects: outputs.length } }, async () => {
+        for (const { key } of outputs)
+          await request.audit.fact({
+            type: "data.object.delete.listed",
+            object: { path: `${job.bucket}/${key}` },
+            detail: { version: true },
+          });
+        return { removed: await deps.kernel.forgetOutputs(job.id) };
+      });
+    },
   );
 
   app.post(

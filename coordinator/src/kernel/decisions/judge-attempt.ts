@@ -96,6 +96,12 @@ function failureOf(member: MemberFacts): JobReason | null {
   }
 }
 
+/** Before the start all clients must be there; afterwards the job's own quorum decides, whatever ended the others. */
+function isCarried({ state, members, minClients }: AttemptFacts): boolean {
+  const living = members.filter((member) => member.role === "client" && !member.isReplaced && failureOf(member) === null);
+  return state === "RUNNING" && living.length >= minClients;
+}
+
 function faultOf(attempt: AttemptFacts): Judgement | null {
   const byUser = userFaultOf(attempt);
   if (byUser !== null) return byUser;
@@ -106,16 +112,14 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
   const clients = attempt.members.filter(({ role, isReplaced }) => role === "client" && !isReplaced);
   const failed = clients.find((client) => failureOf(client) !== null);
   if (failed === undefined) return null;
-  const living = clients.filter((client) => failureOf(client) === null).length;
-  // Before the start all must be there; afterwards the job's own quorum decides.
-  const isQuorate = attempt.state === "RUNNING" && living >= attempt.minClients;
-  return isQuorate ? null : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
+  return isCarried(attempt) ? null : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
 }
 
 /** A failure that running again would repeat, whoever else failed because of it. */
-function userFaultOf({ members }: AttemptFacts): Judgement | null {
-  const failed = members.find(
-    ({ reason, isReplaced }) => !isReplaced && reason !== null && reasonEntry(reason).retry === "never",
+function userFaultOf(attempt: AttemptFacts): Judgement | null {
+  const failed = attempt.members.find(
+    ({ role, reason, isReplaced }) =>
+      !isReplaced && reason !== null && reasonEntry(reason).retry === "never" && !(role === "client" && isCarried(attempt)),
   );
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }

@@ -14,10 +14,12 @@ export type WaitingJob = {
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;
+  /** What its server asks for; nodes with less hold none. */
+  serverBytes: number;
   avoidNodes: readonly string[];
 };
 /** The place of a lost client in an attempt that runs; `home` is the server's node. */
-export type Vacancy = Omit<WaitingJob, "id" | "shards"> & {
+export type Vacancy = Omit<WaitingJob, "id" | "shards" | "serverBytes"> & {
   job: string;
   member: string;
   home: string;
@@ -33,6 +35,8 @@ export type PlacementNode = {
   hasDisk: boolean;
   /** Attempts whose server it can still hold for clients on other nodes; 0 where no other node can reach it. */
   freePorts: number;
+  /** The most that one container may have there. */
+  capacityBytes: number;
 };
 export type PlacementWorker = {
   id: string;
@@ -78,16 +82,18 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
     const fits = workers.map((worker) => ({ worker, why: whyNeverNow(job, worker, nodesById.get(worker.node)) }));
-    const avoided = avoidedNodes(job, fits, ports);
+    const homes = { ports, hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= job.serverBytes };
+    const avoided = avoidedNodes(job, fits, homes);
     const judged = fits.map(({ worker, why }) => ({
       worker,
       why:
         why ?? (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ?? (isBusy(worker, taken) ? "busy" : null),
     }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
-    const chosen = choose(job, eligible, ports);
+    const chosen = choose(job, eligible, homes);
     if (chosen === null) {
-      waiting.push({ job: job.id, why: explain(job, eligible.length, judged) });
+      const hasHome = eligible.some(({ node }) => homes.hasRoom(node));
+      waiting.push({ job: job.id, why: explain(job, eligible.length, judged, hasHome) });
       continue;
     }
     const { serverNode } = chosen;
@@ -119,7 +125,11 @@ function fill(
 }
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
-function whyNeverNow(job: WaitingJob, worker: PlacementWorker, node: PlacementNode | undefined): string | null {
+function whyNeverNow(
+  job: Omit<WaitingJob, "serverBytes">,
+  worker: PlacementWorker,
+  node: PlacementNode | undefined,
+): string | null {
   const { selection } = job;
   if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id)) return "not among the pinned workers";
   if (selection.kind === "auto") {
@@ -143,27 +153,30 @@ function isBusy(worker: PlacementWorker, taken: ReadonlySet<string>): boolean {
 function avoidedNodes(
   job: WaitingJob,
   fits: readonly { worker: PlacementWorker; why: string | null }[],
-  ports: ReadonlyMap<string, number>,
+  homes: Homes,
 ): ReadonlySet<string> {
   const avoid = new Set(job.avoidNodes);
   const fitting = fits.flatMap(({ why, worker }) => (why === null && !avoid.has(worker.node) ? [worker] : []));
-  return choose(job, fitting, ports) === null ? new Set() : avoid;
+  return choose(job, fitting, homes) === null ? new Set() : avoid;
 }
 
+/** Where a server may be: with memory for it, and for clients elsewhere a port. */
+type Homes = { ports: ReadonlyMap<string, number>; hasRoom: (node: string) => boolean };
 type Chosen = { serverNode: string; workers: PlacementWorker[] };
 
-/** Null when there are too few workers, or when they lie on several nodes of which none can be reached by the others. */
-function choose(job: WaitingJob, eligible: readonly PlacementWorker[], ports: ReadonlyMap<string, number>): Chosen | null {
+/** Null when there are too few workers, or when none of their nodes has memory for the server and, of several, can be reached by the others. */
+function choose(job: WaitingJob, eligible: readonly PlacementWorker[], homes: Homes): Chosen | null {
   const rank = rankOf(job.selection);
   const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
     workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
   );
-  const whole = bestOf(offers, job.shards, rank);
-  const workers = whole ?? gather(offers, job.shards, rank, ports);
+  const ofHomes = offers.filter(([first]) => homes.hasRoom(first!.node));
+  const whole = bestOf(ofHomes, job.shards, rank);
+  const workers = whole ?? gather(offers, job.shards, rank, homes);
   if (workers === null) return null;
   const { selection } = job;
   return {
-    serverNode: homeOf(workers, ports),
+    serverNode: homeOf(workers, homes),
     // Pinned: shard i goes to the i-th id as written.
     workers:
       selection.kind === "auto"
@@ -184,14 +197,9 @@ function bestOf(offers: readonly Offer[], count: number, rank: Rank): PlacementW
 }
 
 /** From the largest offer down, so that the gang lies on as few nodes as it can; the first is one that others can reach. */
-function gather(
-  offers: readonly Offer[],
-  count: number,
-  rank: Rank,
-  ports: ReadonlyMap<string, number>,
-): PlacementWorker[] | null {
+function gather(offers: readonly Offer[], count: number, rank: Rank, { ports, hasRoom }: Homes): PlacementWorker[] | null {
   const largestFirst = offers.toSorted((a, b) => b.length - a.length || compareRanks(a, b, a.length, rank) || compareNodes(a, b));
-  const home = largestFirst.find(([first]) => hasPort(ports, first!.node));
+  const home = largestFirst.find(([first]) => hasPort(ports, first!.node) && hasRoom(first!.node));
   if (home === undefined) return null;
   const chosen = [...home];
   const others = largestFirst.filter((offer) => offer !== home);
@@ -204,10 +212,10 @@ function gather(
   return chosen;
 }
 
-/** The node with most of the clients, of those that the others can reach. */
-function homeOf(workers: readonly PlacementWorker[], ports: ReadonlyMap<string, number>): string {
+/** The node with most of the clients, of those with memory for the server that the others can reach. */
+function homeOf(workers: readonly PlacementWorker[], { ports, hasRoom }: Homes): string {
   const groups = [...Map.groupBy(workers, ({ node }) => node)];
-  const homes = groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node));
+  const homes = groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node) && hasRoom(node));
   return homes.toSorted(([a, mine], [b, theirs]) => theirs.length - mine.length || compareIds(a, b))[0]![0];
 }
 
@@ -242,12 +250,14 @@ function compareIds(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-function explain(job: WaitingJob, eligible: number, judged: readonly { why: string | null }[]): string {
+function explain(job: WaitingJob, eligible: number, judged: readonly { why: string | null }[], hasHome: boolean): string {
   const counts = [...Map.groupBy(judged, ({ why }) => why)]
     .filter(([why]) => why !== null)
     .map(([why, { length }]) => `${length} ${why}`)
     .sort();
   const excluded = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
+  if (eligible >= job.shards && !hasHome)
+    return `its server needs ${job.serverBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
     eligible >= job.shards ? "; they are on several nodes, none of which the others can reach on a free job port" : "";
   return `needs ${job.shards} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;

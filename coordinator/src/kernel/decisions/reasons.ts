@@ -19,9 +19,12 @@ const OPERATOR = "Nothing in the job caused this. Submit it again; if it comes b
 export const REASONS = {
   user_exception: user(
     "The training script raised an exception.",
-    "Read the traceback's last lines in `detail` and correct the script.",
+    "Read the traceback's last lines in `detail`, or all that the site said in files_out/logs/<site>.log, and correct the script.",
   ),
-  payload_exited: user("The training process ended with an error.", "Look at the end of files_out/training_log.txt."),
+  payload_exited: user(
+    "A process of the job ended before the job did.",
+    "The message names its code or signal, `detail` what it said last; files_out/logs/<site>.log has all it said.",
+  ),
   config_invalid: user(
     "NVFlare refused the job's configuration.",
     "Check configs/config_fed_server.json and config_fed_client.json.",
@@ -32,7 +35,7 @@ export const REASONS = {
   ),
   disk_limit: user(
     "A member filled its file system.",
-    "Write less under /app/out, /tmp and the data root, or split the data into more shards.",
+    "Write less under /app/out, /tmp and the data root, or split the data into more shards; files_out/logs/<site>.log says what was written.",
   ),
   out_of_memory: {
     ends: "FAILED",
@@ -47,6 +50,14 @@ export const REASONS = {
   bucket_full: user(
     "The bucket has no room for what the job leaves.",
     "Delete objects and abort old uploads, or ask the operator for a larger quota; then submit again.",
+  ),
+  updates_rejected: user(
+    "A round counted fewer updates than the job needs.",
+    "Read why in files_out/metrics.jsonl (`updates`, by site); files_out/logs/<site>.log has what each site said.",
+  ),
+  shared_memory_full: user(
+    "The shared memory (/dev/shm) of a member was full.",
+    "Use fewer DataLoader workers or smaller batches, or torch.multiprocessing.set_sharing_strategy('file_system').",
   ),
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),
@@ -111,6 +122,15 @@ export const REASONS = {
     hint: "Ask the security officer which rule applies.",
   },
 } as const satisfies Record<JobReason, ReasonEntry>;
+
+const SITE_LOG = "files_out/logs/<site>.log";
+
+/** What to do, with the file to look at: the site's that failed, or the server's own. @param member a site, `server`, or null when nobody is blamed */
+export function hintOf(reason: JobReason, member: string | null): string {
+  const { hint } = reasonEntry(reason);
+  if (member === null) return hint;
+  return hint.replaceAll(SITE_LOG, member === "server" ? "files_out/training_log.txt" : SITE_LOG.replace("<site>", member));
+}
 
 export function reasonEntry(reason: JobReason): ReasonEntry {
   return REASONS[reason];

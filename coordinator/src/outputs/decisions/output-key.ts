@@ -9,6 +9,8 @@ const OUTPUT_FOLDERS = ["model_out", "files_out"];
 
 export type OutputOwner = {
   role: "server" | "client";
+  /** Of a client. */
+  site: string | null;
   memberId: string;
   fence: Fence;
   jobId: string;
@@ -20,8 +22,8 @@ export type OutputOwner = {
 export type OutputArea = "output" | "log" | "checkpoint";
 
 /**
- * The key in the user's bucket that a member may write, or null. Only the server writes the job's outputs and checkpoints; logs and
- * checkpoints lie under the member and the fence that they come from, so that no two writers ever share one.
+ * The key in the user's bucket that a member may write, or null. Only the server writes the job's outputs and checkpoints, but for each site's
+ * own `files_out/logs/<site>.log`; logs and checkpoints lie under the member and the fence that they come from, so that no two writers ever share one.
  */
 export function outputKey(owner: OutputOwner, key: string, area: OutputArea): string | null {
   const segments = key.split("/");
@@ -29,7 +31,9 @@ export function outputKey(owner: OutputOwner, key: string, area: OutputArea): st
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
   const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
   if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
-  if (owner.role !== "server") return null;
+  const siteLog = `files_out/logs/${owner.site}.log`;
+  if (owner.role !== "server") return area === "output" && key === siteLog ? `${owner.outputRoot}/${key}` : null;
   if (area === "checkpoint") return isOwn ? `ckpt/${owner.jobId}/${owner.attemptId}/${key}` : null;
+  if (key.startsWith("files_out/logs/")) return null;
   return OUTPUT_FOLDERS.includes(segments[0]!) ? `${owner.outputRoot}/${key}` : null;
 }

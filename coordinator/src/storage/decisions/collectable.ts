@@ -13,25 +13,37 @@ export type StoredVersion = {
 
 export type VersionRef = { key: string; versionId: string };
 
+/** A version that somebody needs; `untilDeleted`: until its owner lays a delete marker over it. */
+export type NeededVersion = VersionRef & { untilDeleted: boolean };
+
 /**
  * Versions that are no longer the current one, have not been for `keptMs`, and that no living job reads; and delete markers that hide nothing
  * any more.
  *
  * @param versions all of one key or of several, in any order
- * @param needed those that living jobs read
+ * @param needed those that living jobs read, and that jobs left
  */
 export function collectable(
   versions: readonly StoredVersion[],
-  needed: readonly VersionRef[],
+  needed: readonly NeededVersion[],
   keptMs: number,
   now: number,
 ): StoredVersion[] {
-  const isNeeded = new Set(needed.map(({ key, versionId }) => refOf(key, versionId)));
+  const reasons = new Map<string, NeededVersion>();
+  for (const one of needed) {
+    const ref = refOf(one.key, one.versionId);
+    if (one.untilDeleted && reasons.has(ref)) continue;
+    reasons.set(ref, one);
+  }
+  const isNeeded = ({ key, versionId }: StoredVersion, successor: StoredVersion): boolean => {
+    const reason = reasons.get(refOf(key, versionId));
+    return reason !== undefined && !(reason.untilDeleted && successor.isMarker);
+  };
   return [...Map.groupBy(once(versions), ({ key }) => key).values()].flatMap((ofKey) => {
     const newestFirst = ofKey.toSorted((a, b) => Number(b.isLatest) - Number(a.isLatest) || b.modifiedAt - a.modifiedAt);
     const old = newestFirst.filter((version, at) => {
       const successor = newestFirst[at - 1];
-      if (version.isLatest || successor === undefined || isNeeded.has(refOf(version.key, version.versionId))) return false;
+      if (version.isLatest || successor === undefined || isNeeded(version, successor)) return false;
       // It was current until the next newer one came. The engine dates a delete marker like the object that it hides, an old version by its end.
       return now - Math.max(successor.modifiedAt, version.modifiedAt) >= keptMs;
     });

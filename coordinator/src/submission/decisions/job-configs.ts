@@ -34,6 +34,7 @@ export function readJobConfigs(texts: Record<ConfigFile, string>, shardCount: nu
   const workflows = requireList("config_fed_server.json", server, "workflows", "config_workflows_missing");
   const metaMinClients = readMeta(meta, shardCount);
   const args = workflows.map((workflow) => asObject(asObject(workflow)["args"]));
+  for (const [at, workflow] of workflows.entries()) checkCounts(at, asObject(workflow));
   const workflowMinClients = args.map((arg) => positiveInteger(arg["min_clients"])).find((value) => value !== null) ?? null;
   const warnings: string[] = [];
   if (workflowMinClients !== null && workflowMinClients > shardCount) {
@@ -53,6 +54,19 @@ export function readJobConfigs(texts: Record<ConfigFile, string>, shardCount: nu
   };
 }
 
+/** NVFlare takes some of these, runs no round, waits for nobody or ends at its first second. A workflow of the user's own may read text. */
+function checkCounts(at: number, { path, args }: JsonObject): void {
+  const isNvflares = typeof path === "string" && path.startsWith("nvflare.");
+  for (const name of ["num_rounds", "min_clients"]) {
+    const value = asObject(args)[name];
+    if (value === undefined || (typeof value !== "number" && !isNvflares)) continue;
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) continue;
+    const shown = JSON.stringify(value)?.slice(0, 40);
+    const place = `config_fed_server.json: workflows[${at}].args.${name}`;
+    throw new ApiError("config_value_invalid", `${place} is ${shown}, not a whole number of at least 1`);
+  }
+}
+
 function readMeta(meta: JsonObject, shardCount: number): number | null {
   const { name, resource_spec: resourceSpec, deploy_map: deployMap, min_clients: minClients } = meta;
   const invalid = (what: string) => new ApiError("meta_invalid", `meta.json: ${what}`);
@@ -70,6 +84,9 @@ function readMeta(meta: JsonObject, shardCount: number): number | null {
 }
 
 function parseConfig(file: ConfigFile, text: string): JsonObject {
+  // Python's `json`, which NVFlare reads with, refuses it.
+  if (text.startsWith("\ufeff"))
+    throw new ApiError("config_invalid_json", `${file}: not JSON at line 1, column 1: it begins with a byte order mark`);
   if (depthOf(text) > MAX_DEPTH) throw new ApiError("config_too_deep", `${file} nests more than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {

@@ -13,18 +13,20 @@ const MAX_LINES = 2_000;
 const LINE = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;\s*(.+))?$/;
 const EXTRA = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
-/** @throws ApiError requirement_invalid, requirement_unsupported, requirement_unavailable */
+/** @throws ApiError requirement_invalid, requirement_unsupported; requirement_unavailable with all that the image lacks */
 export function checkRequirements(text: string, image: Pick<JobImage, "packages" | "pythonVersion" | "profile">): void {
   const environment: MarkerEnvironment = { pythonVersion: image.pythonVersion };
-  for (const { line, number } of logicalLines(text)) checkLine(line, number, image, environment);
+  const missing = logicalLines(text).flatMap(({ line, number }) => checkLine(line, number, image, environment) ?? []);
+  if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));
 }
 
+/** @returns what the image lacks for it; null when it has it, or need not */
 function checkLine(
   line: string,
   number: number,
   image: Pick<JobImage, "packages" | "profile">,
   environment: MarkerEnvironment,
-): void {
+): string | null {
   const at = `requirements.txt line ${number}`;
   if (line.startsWith("-")) throw new ApiError("requirement_unsupported", `${at}: pip options are not available`);
   if (/^\.{0,2}\/|^[A-Za-z][A-Za-z0-9+.-]*:\/\/|\s--|@/.test(line)) {
@@ -41,18 +43,14 @@ function checkLine(
   }
   const applies = marker === undefined ? true : evaluateMarker(marker, environment);
   if (applies === null) throw new ApiError("requirement_invalid", `${at}: the environment marker is not valid`);
-  if (!applies) return;
+  if (!applies) return null;
   const normalized = name.toLowerCase().replaceAll(/[-_.]+/g, "-");
   const version = Object.hasOwn(image.packages, normalized) ? image.packages[normalized] : undefined;
-  if (version === undefined) {
-    throw new ApiError("requirement_unavailable", `${at}: ${normalized} is not in the job image ${image.profile}`);
-  }
+  if (version === undefined) return `${at}: ${normalized} is not in the job image ${image.profile}`;
   if (specifier !== "" && valid(version) !== null && !satisfies(version, specifier, { prereleases: true })) {
-    throw new ApiError(
-      "requirement_unavailable",
-      `${at}: the job image ${image.profile} has ${normalized} ${version}, not ${specifier}`,
-    );
+    return `${at}: the job image ${image.profile} has ${normalized} ${version}, not ${specifier}`;
   }
+  return null;
 }
 
 /** pip's reading: a backslash joins lines, ` #` starts a comment, blank lines are nothing. */

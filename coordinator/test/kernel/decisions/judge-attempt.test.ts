@@ -70,10 +70,21 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     attempt("RUNNING", but("server", { reason: "federation_failed" })),
     { event: "fault", reason: "federation_failed" },
   ],
+  ["a client ends of its own code while the quorum holds", attempt("RUNNING", but("c2", { reason: "payload_exited" })), null],
   [
-    "a user's exception in a client, whatever the quorum",
-    attempt("RUNNING", but("c2", { reason: "user_exception" })),
-    { event: "stop", reason: "user_exception", blame: "c2" },
+    "and when it does not",
+    attempt("RUNNING", but("c2", { reason: "payload_exited" }), { minClients: 3 }),
+    { event: "stop", reason: "payload_exited", blame: "c2" },
+  ],
+  [
+    "and before the start",
+    attempt("STAGING", but("c2", { reason: "payload_exited" })),
+    { event: "stop", reason: "payload_exited", blame: "c2" },
+  ],
+  [
+    "the server ends of the job's own code, whatever the quorum",
+    attempt("RUNNING", but("server", { reason: "payload_exited" })),
+    { event: "stop", reason: "payload_exited", blame: "server" },
   ],
   [
     "a user's exception behind a federation that broke of it",

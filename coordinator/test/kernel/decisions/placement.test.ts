@@ -7,7 +7,7 @@ import {
   type Vacancy,
   type WaitingJob,
 } from "../../../src/kernel/decisions/placement.ts";
-import { clientResources, serverResources } from "../../../src/kernel/decisions/resources.ts";
+import { clientResources, type ServerFacts, serverResources } from "../../../src/kernel/decisions/resources.ts";
 
 const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...{
@@ -17,13 +17,14 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
     shards: 2,
     onlyMine: false,
     estimatedMemoryMb: null,
+    serverBytes: 0,
     avoidNodes: [],
   },
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
   ...change,
 });
 const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode => ({
-  ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true, freePorts: 10 },
+  ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true, freePorts: 10, capacityBytes: 16e9 },
   ...change,
 });
 const workers = (node: string, count: number, change: Partial<PlacementWorker> = {}): PlacementWorker[] =>
@@ -31,6 +32,7 @@ const workers = (node: string, count: number, change: Partial<PlacementWorker> =
     ...{ id: `${node}-${n}`, node, model: "cpu", memoryBytes: 8 * 1024 ** 3, isHealthy: true, isFree: true },
     ...change,
   }));
+const NOTHING_KNOWN: ServerFacts = { modelBytes: 0, sites: 2, estimatedMemoryMb: null, knownBytes: null };
 const auto = (gpuModels: string[] | null, maxPriceCents: number | null = null) =>
   ({ kind: "auto", gpuModels, maxPriceCents }) as const;
 
@@ -189,13 +191,40 @@ t.test("resources follow worker and node", async (t) => {
   const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
   t.match(clientResources(host, 20 * GIB, 100), { cpuMillis: 2000, memoryBytes: 20 * GIB, diskBytes: 10 * GIB + 200 });
   t.match(clientResources(host, null, 0), { memoryBytes: 18 * GIB });
-  t.match(serverResources(host, 0), { cpuMillis: 2000, memoryBytes: 8 * GIB });
-  t.match(serverResources({ cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 }, 0), { cpuMillis: 1000, memoryBytes: GIB });
+  const small = { cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 };
+  t.match(serverResources(host, NOTHING_KNOWN), { cpuMillis: 2000, memoryBytes: 8 * GIB });
+  t.match(serverResources(small, NOTHING_KNOWN), { cpuMillis: 1000, memoryBytes: GIB });
+});
+
+t.test("a server's memory follows its model, else what the job states, as far as the node has it", async (t) => {
+  const GIB = 1024 ** 3;
+  const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
+  const bytes = (change: Partial<ServerFacts>) => serverResources(host, { ...NOTHING_KNOWN, ...change }).memoryBytes;
+  t.equal(bytes({ modelBytes: GIB / 4 }), 8 * GIB, "the usual is enough");
+  t.equal(bytes({ modelBytes: 2 * GIB }), 23 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, sites: 4 }), 35 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, sites: 40 }), 35 * GIB, "so many at once");
+  t.equal(bytes({ modelBytes: 8 * GIB }), 36 * GIB, "all that a container may have");
+  t.equal(bytes({ estimatedMemoryMb: 20_480 }), 20 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, estimatedMemoryMb: 99_999 }), 23 * GIB);
+  t.equal(bytes({ modelBytes: 2 * GIB, knownBytes: 30 * GIB }), 30 * GIB);
+});
+
+t.test("a server goes where it has memory, with its gang or to one of its nodes", async (t) => {
+  const nodes = [node("a", { capacityBytes: 4e9 }), node("b", { capacityBytes: 20e9 })];
+  const home = (serverBytes: number, among: PlacementWorker[]) => {
+    const { placements, waiting } = plan({ jobs: [job("j1", { serverBytes })], nodes, workers: among });
+    return placements[0]?.serverNode ?? waiting[0]!.why;
+  };
+  t.equal(home(3e9, [...workers("a", 2), ...workers("b", 2)]), "a");
+  t.equal(home(9e9, [...workers("a", 2), ...workers("b", 2)]), "b");
+  t.equal(home(9e9, [...workers("a", 2), ...workers("b", 1)]), "b");
+  t.match(home(9e9, workers("a", 2)), /^its server needs 9000000000 bytes of memory; no node/);
 });
 
 t.test("a lost client's place is filled before any waiting job is placed, beside the server where there is room", async (t) => {
   const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
-    const { id: _id, shards: _shards, ...wishes } = job("j9");
+    const { id: _id, shards: _shards, serverBytes: _serverBytes, ...wishes } = job("j9");
     return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
   };
   const nodes = [node("a"), node("b")];

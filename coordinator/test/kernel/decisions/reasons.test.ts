@@ -1,6 +1,6 @@
 import { AGENT_REASONS, isAgentReason, KERNEL_REASONS } from "@resontech/contracts/job-reasons";
 import t from "tap";
-import { REASONS, reasonEntry } from "../../../src/kernel/decisions/reasons.ts";
+import { REASONS, hintOf, reasonEntry } from "../../../src/kernel/decisions/reasons.ts";
 import { judgeRetry, RETRY_BUDGETS } from "../../../src/kernel/decisions/retry.ts";
 
 const UNSPENT = { infrastructure: 0, lease_lost: 0, out_of_memory: 0 };
@@ -32,4 +32,11 @@ t.test("retry budgets by cause are those of the design", async (t) => {
   t.same(judgeRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true), { again: true, spends: null }, "the fault is ours");
   t.same(judgeRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
   t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), { again: false, spends: "out_of_memory" });
+});
+
+t.test("a hint names the log of the member that failed", async (t) => {
+  t.match(hintOf("payload_exited", "site-2"), /files_out\/logs\/site-2\.log/);
+  t.match(hintOf("payload_exited", "server"), /files_out\/training_log\.txt/);
+  t.notMatch(hintOf("user_exception", "server"), /<site>/);
+  t.equal(hintOf("payload_exited", null), reasonEntry("payload_exited").hint);
 });

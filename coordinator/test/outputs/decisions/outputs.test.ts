@@ -7,6 +7,7 @@ import { completionLimitMs, partPlan, urlLifeS } from "../../../src/outputs/deci
 const server: OutputOwner = {
   ...{
     role: "server",
+    site: null,
     memberId: "j-a1-server",
     fence: { generation: 2, counter: 3 },
     jobId: "j",
@@ -14,12 +15,16 @@ const server: OutputOwner = {
     outputRoot: "jobs/x",
   },
 };
-const client: OutputOwner = { ...server, role: "client", memberId: "j-a1-site-1" };
+const client: OutputOwner = { ...server, role: "client", site: "site-1", memberId: "j-a1-site-1" };
 
 t.test("the server alone writes outputs, each member its own log", async (t) => {
   t.equal(outputKey(server, "model_out/checkpoint.pt", "output"), "jobs/x/model_out/checkpoint.pt");
   t.equal(outputKey(server, "files_out/a/b.txt", "output"), "jobs/x/files_out/a/b.txt");
   t.equal(outputKey(client, "files_out/a.txt", "output"), null);
+  t.equal(outputKey(client, "files_out/logs/site-1.log", "output"), "jobs/x/files_out/logs/site-1.log");
+  t.equal(outputKey(client, "files_out/logs/site-2.log", "output"), null, "another site's");
+  t.equal(outputKey(client, "files_out/logs/site-1.log", "checkpoint"), null);
+  t.equal(outputKey(server, "files_out/logs/site-1.log", "output"), null, "a site's log is the site's");
   t.equal(outputKey(client, "j-a1-site-1-2.3/7", "log"), "logs/j/j-a1-site-1-2.3/7");
   t.equal(outputKey(client, "j-a1-server-2.3/7", "log"), null);
   t.equal(outputKey(client, "j-a1-site-1-2.2/7", "log"), null, "of an older fence");

@@ -36,3 +36,29 @@ t.test("classes are found wherever an object would be built", async (t) => {
     ["custom_client_executor.E", "custom_persistor.P", "model_def.Net", "nvflare.app_common.X"],
   );
 });
+
+const NVFLARE = "nvflare.app_common.workflows.scatter_and_gather.ScatterAndGather";
+const counts: [args: Record<string, unknown>, path: string, place: string | null][] = [
+  [{ num_rounds: 0 }, NVFLARE, "workflows[0].args.num_rounds is 0"],
+  [{ num_rounds: -3 }, "mine.Workflow", "workflows[0].args.num_rounds is -3"],
+  [{ num_rounds: 2.5 }, NVFLARE, "num_rounds is 2.5"],
+  [{ num_rounds: "3" }, NVFLARE, 'num_rounds is "3"'],
+  [{ num_rounds: null }, NVFLARE, "num_rounds is null"],
+  [{ num_rounds: true }, NVFLARE, "num_rounds is true"],
+  [{ min_clients: 0 }, NVFLARE, "min_clients is 0"],
+  [{ num_rounds: "3" }, "mine.Workflow", null],
+  [{ num_rounds: 1, min_clients: 1 }, NVFLARE, null],
+];
+for (const [args, path, place] of counts)
+  t.test(`a workflow's counts: ${JSON.stringify(args)} of ${path}`, async (t) => {
+    const server = JSON.stringify({ workflows: [{ path, args }] });
+    if (place === null) t.doesNotThrow(() => read(server));
+    else t.throws(() => read(server), { code: "config_value_invalid", message: place });
+  });
+
+t.test("a byte order mark is refused by file and place, as Python refuses it", async (t) => {
+  t.throws(() => read(workflow({}), `\ufeff${meta()}`), {
+    code: "config_invalid_json",
+    message: /^meta\.json: not JSON at line 1, column 1/,
+  });
+});

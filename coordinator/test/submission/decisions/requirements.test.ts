@@ -112,3 +112,11 @@ t.test("any text is judged, quickly, and never crashes", async () => {
   const long = codeOf(`torch${" ".repeat(60_000)}[`);
   if (long !== "requirement_invalid") throw new Error(long);
 });
+
+t.test("all that the image lacks is named at once, each with its line", async (t) => {
+  t.throws(() => checkRequirements("torch\npandas\n\nnvflare>=3\ntensorflow; python_version < '3'\nmonai==1.5\n", image), {
+    code: "requirement_unavailable",
+    message:
+      "requirements.txt line 2: pandas is not in the job image fl-cpu; requirements.txt line 4: the job image fl-cpu has nvflare 2.9.0, not >=3; requirements.txt line 6: monai is not in the job image fl-cpu",
+  });
+});
