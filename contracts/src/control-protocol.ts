@@ -33,6 +33,8 @@ export const ControlRequest = Type.Union([
   ),
   ...OPERATOR_REQUESTS,
 ]);
+/** Beside every request: the person of the host who asks, for the audit log; left out where nobody signed in. */
+export const ControlPerson = Type.Optional(Type.String({ minLength: 1, maxLength: 160, pattern: "^[\\x20-\\x7e]+$" }));
 export type ControlRequest = Static<typeof ControlRequest>;
 export type ControlVerb = ControlRequest["verb"];
 

@@ -35,7 +35,9 @@ export async function auditedOperation<T extends OperationType, R>(
 ): Promise<R> {
   const { type, op, actor, on_behalf_of, object } = draft;
   const { index, leafHash, unwitnessed } = await gate.requested(draft, disclosures);
-  const base = { type, op, actor, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
+  // A commitment is opened by what came with the request; the outcome repeats none.
+  const { sid: _sid, ...who } = actor;
+  const base = { type, op, actor: who, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
   let isClosed = false;
   let told: EventDetail<T> | null = null;
   const tell = (detail: EventDetail<T>) => {

@@ -180,7 +180,11 @@ t.test("a node is drained and given back", async (t) => {
   t.match(await asked({ verb: "node-list" }), { nodes: [{ node: "node-a", drained: null, workers: 0, busy: 0 }] });
   t.match(await asked({ verb: "node-drain", node: "node-a" }), { members: 0 });
   t.match(await asked({ verb: "node-show", node: "node-a" }), { node: { drained: "drained by the operator" }, members: [] });
-  await asked({ verb: "node-undrain", node: "node-a" });
+  // The person of the host goes along with any request.
+  await asked({ verb: "node-undrain", node: "node-a", person: "karla (sudo: root)" } as Extract<
+    ControlRequest,
+    { verb: "node-undrain" }
+  >);
   t.match(await asked({ verb: "node-list" }), { nodes: [{ drained: null }] });
   t.match(await coordinator.control({ verb: "node-drain", node: "node-z" }), { ok: false, code: "not_found" });
 });
@@ -218,6 +222,10 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
     t.equal(phases.filter((phase) => phase === "requested").length, 1, `${events[0]?.type} ${op}: ${phases.join()}`);
     t.equal(phases.length, 2, `${events[0]?.type} ${op}: ${phases.join()}`);
   }
+  const undrained = leaves.filter(
+    ({ type, detail }) => type === "iam.node.change" && JSON.stringify(detail) === '{"change":"undrained"}',
+  );
+  t.match(undrained[0], { phase: "requested", actor: { sub: "operator", kind: "operator", sid: /^[0-9a-f]{64}$/ } });
   const types = new Set(leaves.map(({ type }) => type));
   const expected: AuditEvent["type"][] = [
     ...(["iam.user.create", "data.bucket.create", "key.bootstrap", "iam.node.join-token", "iam.node.join"] as const),
@@ -237,7 +245,17 @@ t.test("the log holds each operation with exactly one outcome, and no name or se
     if ("event" in declared) t.ok(types.has(declared.event), `verb ${verb}`);
   for (const type of types) t.ok(type in EVENT_CATALOGUE);
   const text = JSON.stringify(leaves);
-  for (const secret of ["alice", "carol", "digits", "ward-seven", "disks are changed", "127.0.0.1", key, alice.secretAccessKey])
+  for (const secret of [
+    "alice",
+    "carol",
+    "digits",
+    "ward-seven",
+    "disks are changed",
+    "karla",
+    "127.0.0.1",
+    key,
+    alice.secretAccessKey,
+  ])
     t.notOk(text.includes(secret), secret);
 });
 

@@ -4,10 +4,11 @@
  * One command at a time has the socket, for as long as its operation is open; so what the next one finds open was broken off.
  */
 import { randomUUID } from "node:crypto";
-import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
+import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
 import { EVENT_CATALOGUE, type EventDetail, type OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventObject } from "@resontech/contracts/audit-event";
 import type { Layout } from "../layout.ts";
+import { hostPerson } from "./host-person.ts";
 
 /** Another command may be at work, or auditd on its way up. */
 const CONNECT_TIMEOUT_MS = 60_000;
@@ -53,6 +54,7 @@ export async function operated<T extends OperationType, R>(
   effect: (index: number) => Promise<{ result: R; detail?: EventDetail<T> }>,
 ): Promise<R> {
   const drafts = operations.map((operation) => ({ ...operation, op: randomUUID(), actor: OPERATOR }));
+  const person = hostPerson();
   let index = 0;
   let unwitnessed = false;
   const outcomes = (phase: "completed" | "failed", code: string, detail?: EventDetail<T>): Promise<unknown> =>
@@ -66,7 +68,9 @@ export async function operated<T extends OperationType, R>(
       ),
     );
   for (const draft of drafts) {
-    const requested = await producer.requested<T>(draft);
+    const commit = committer();
+    const actor = person === null ? draft.actor : { ...draft.actor, sid: commit("actor.sid", person) };
+    const requested = await producer.requested<T>({ ...draft, actor }, commit.disclosures);
     index = requested.index;
     unwitnessed ||= requested.unwitnessed;
   }

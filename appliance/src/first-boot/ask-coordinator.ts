@@ -1,5 +1,6 @@
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
+import { hostPerson } from "../audit/host-person.ts";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 
 /** The coordinator refused a request of the control socket; `code` and `hint` are its own. */
@@ -20,11 +21,12 @@ export async function askCoordinator<V extends ControlRequest["verb"]>(
   request: Extract<ControlRequest, { verb: V }>,
   timeoutMs = 60_000,
 ): Promise<Extract<ControlReply, { verb: V }>> {
+  const person = hostPerson();
   const line = await new Promise<string>((resolve, reject) => {
     const socket = createConnection(socketPath);
     socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`)));
     socket.once("error", reject);
-    socket.once("connect", () => socket.write(`${JSON.stringify(request)}\n`));
+    socket.once("connect", () => socket.write(`${JSON.stringify({ ...request, ...(person === null ? {} : { person }) })}\n`));
     createInterface({ input: socket })
       .once("line", (answer) => {
         resolve(answer);

@@ -7,13 +7,14 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { type ControlReply, ControlRequest, MAX_CONTROL_LINE_BYTES } from "@resontech/contracts/control-protocol";
+import { ControlPerson, type ControlReply, ControlRequest, MAX_CONTROL_LINE_BYTES } from "@resontech/contracts/control-protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { Value } from "typebox/value";
 import { errorBody } from "../api-error.ts";
 import { asApiError } from "../http/error-replies.ts";
 
-export type ControlHandler = (request: ControlRequest) => Promise<ControlReply>;
+/** @param person of the host who asks; null where nobody signed in */
+export type ControlHandler = (request: ControlRequest, person: string | null) => Promise<ControlReply>;
 
 const IDLE_MS = 120_000;
 
@@ -71,7 +72,8 @@ async function serve(socket: Socket, handle: ControlHandler, logger: FastifyBase
 
 async function answer(line: string, handle: ControlHandler, logger: FastifyBaseLogger): Promise<ControlReply> {
   try {
-    return await handle(parse(line));
+    const { request, person } = parse(line);
+    return await handle(request, person);
   } catch (error) {
     const known =
       error instanceof InvalidRequest ? { code: "validation_failed" as const, message: error.message } : asApiError(error);
@@ -88,15 +90,22 @@ class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
 }
 
-function parse(line: string): ControlRequest {
+function parse(line: string): { request: ControlRequest; person: string | null } {
   let value: unknown;
+  let person: string | null = null;
   try {
     value = JSON.parse(line);
-  } catch {
+    if (typeof value === "object" && value !== null && "person" in value) {
+      const { person: named, ...rest } = value;
+      if (!Value.Check(ControlPerson, named)) throw new InvalidRequest("person: a name of printable characters is meant");
+      [value, person] = [rest, named ?? null];
+    }
+  } catch (error) {
+    if (error instanceof InvalidRequest) throw error;
     throw new InvalidRequest("the line is not JSON");
   }
   if (!Value.Check(ControlRequest, value)) throw new InvalidRequest(`the line is not a control request${fieldAtFault(value)}`);
-  return value;
+  return { request: value, person };
 }
 
 /** Which field of a known verb is wrong; nothing for what is no verb. */

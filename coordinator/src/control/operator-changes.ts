@@ -1,18 +1,17 @@
 /** What the operator changes of keys, users, jobs and nodes: each on record before it happens and with its outcome. */
-import { randomUUID } from "node:crypto";
-import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
-import type { EventObject } from "@resontech/contracts/audit-event";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
-import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
 import { setQuota } from "../identity/bucket-store.ts";
 import { renewKey, revokeAnyKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
+import type { OpenOperation } from "../audited-operation.ts";
+import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { byOperator, type ByOperatorDeps } from "./by-operator.ts";
 import type { OperatorViews } from "./operator-views.ts";
 
-export type OperatorChangesDeps = OperationDeps & {
+export type OperatorChangesDeps = ByOperatorDeps & {
   views: OperatorViews;
   bucketKeys: BucketKeys;
   kernel: Pick<Kernel, "requestStop" | "explainStop">;
@@ -84,12 +83,13 @@ export async function enable(deps: OperatorChangesDeps, username: string): Promi
 export async function cancelJob(deps: OperatorChangesDeps, id: string, reason: string): Promise<Reply<"job-cancel">> {
   // A job that is not there leaves no operation behind.
   deps.views.job(id);
-  const job = await byOperator(deps, "job.cancel", { kind: "job", id }, {}, async (operation) => {
+  const stop = async (operation: OpenOperation): Promise<JobView | null> => {
     const stopping = await deps.kernel.requestStop(id, "operator_cancelled", operation.proof);
     operation.closedElsewhere();
     await deps.kernel.explainStop(id, `The operator stopped the job: ${reason}`);
     return stopping;
-  });
+  };
+  const job = await byOperator(deps, "job.cancel", { kind: "job", id }, {}, stop, reason);
   return { ok: true, verb: "job-cancel", job: id, state: job?.state ?? "UNKNOWN" };
 }
 
@@ -114,19 +114,4 @@ async function setCordon(deps: OperatorChangesDeps, node: string, reason: string
       completeIn(db);
     });
   });
-}
-
-function byOperator<T extends OperationType, R>(
-  deps: OperationDeps,
-  type: T,
-  object: EventObject,
-  detail: EventDetail<T>,
-  effect: (operation: OpenOperation<T>) => Promise<R>,
-): Promise<R> {
-  const draft = { type, op: randomUUID(), actor: { sub: "operator", kind: "operator" } as const, object, detail };
-  return auditedOperation(deps, draft, [], failureOutcome, effect);
-}
-
-function failureOutcome(error: unknown): FailureOutcome {
-  return { phase: "failed", code: error instanceof ApiError ? error.code : "internal_error" };
 }

@@ -1,16 +1,14 @@
 /** What each verb of the control socket does, and the audit event that it leaves. */
-import { randomUUID } from "node:crypto";
-import type { EventDetail, EventType, OperationType } from "@resontech/contracts/audit-catalogue";
-import type { EventObject } from "@resontech/contracts/audit-event";
+import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
-import { auditedOperation, type FailureOutcome, type OpenOperation } from "../audited-operation.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { requireNodeId } from "../nodes/join-tokens.ts";
 import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
+import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
 import {
   cancelJob,
@@ -59,8 +57,8 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
 };
 
-export function controlHandler(deps: ControlDeps): ControlHandler {
-  return (request) => dispatch(deps, request);
+export function controlHandler(deps: Omit<ControlDeps, "person">): ControlHandler {
+  return (request, person) => dispatch({ ...deps, person }, request);
 }
 
 async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<ControlReply> {
@@ -146,20 +144,4 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
 
 function looked(deps: ControlDeps, verb: ControlVerb, look: () => OperatorReply): Promise<OperatorReply> {
   return byOperator(deps, "admin.control", { kind: "appliance", id: "appliance" }, { verb }, async () => look());
-}
-
-function byOperator<T extends OperationType, R>(
-  deps: ControlDeps,
-  type: T,
-  object: EventObject,
-  detail: EventDetail<T>,
-  effect: (operation: OpenOperation) => Promise<R>,
-): Promise<R> {
-  const draft = { type, op: randomUUID(), actor: { sub: "operator", kind: "operator" } as const, object, detail };
-  return auditedOperation(deps, draft, [], failureOutcome, effect);
-}
-
-function failureOutcome(error: unknown): FailureOutcome {
-  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "internal_error";
-  return { phase: "failed", code };
 }

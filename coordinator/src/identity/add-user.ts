@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
 import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Actor, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import type { EventObject, PiiField } from "@resontech/contracts/audit-event";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import { auditedOperation, type FailureOutcome, type OperationDeps } from "../audited-operation.ts";
@@ -17,9 +17,9 @@ import { bucketNameOf, findBucket, findDefaultProject, findUser, insertUser } fr
 import { formatPlatformKey, hashPlatformKey, type KeyKind, keyHandle } from "./decisions/platform-key.ts";
 import { bucketNameFor, isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
+import { operatorActor } from "./operator-actor.ts";
 
 const FIRST_KEY_LIFE_S = 30 * 24 * 3600;
-const OPERATOR: Actor = { sub: "operator", kind: "operator" };
 
 export type AddUserDeps = OperationDeps & {
   read: ReadHandle;
@@ -28,6 +28,8 @@ export type AddUserDeps = OperationDeps & {
   keyKind: KeyKind;
   quotaBytes: number;
   now: () => number;
+  /** Of the host who asks; null where nobody signed in. */
+  person?: string | null;
 };
 
 /** Every secret is here and nowhere else. */
@@ -120,7 +122,7 @@ function operation<T extends OperationType, R>(
     commitment: commit(`pii.${field}`, value),
   }));
   const draft: Omit<EventDraft<T>, "phase"> = {
-    ...{ type, op: randomUUID(), actor: OPERATOR, object, detail },
+    ...{ type, op: randomUUID(), actor: operatorActor(deps.person ?? null, commit), object, detail },
     ...(fields.length === 0 ? {} : { pii: fields }),
   };
   return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) => effect(completeIn));

@@ -69,6 +69,27 @@ t.test("requests are answered in order, bad ones included", async (t) => {
   t.notMatch(JSON.stringify(answers), /secret/);
 });
 
+t.test("the person who asks comes beside the request, and is no part of it", async (t) => {
+  const path = socketPath(t);
+  const persons: (string | null)[] = [];
+  const noting: ControlHandler = async (request, person) => {
+    persons.push(person);
+    return await handle(request, person);
+  };
+  await using _server = await ControlServer.listen(path, noting, silent);
+  const answers = await talk(path, [
+    '{"verb":"status","person":"anna (sudo: root)"}',
+    '{"verb":"status"}',
+    '{"verb":"status","person":"a\\u001b"}',
+    '{"verb":"join-token","node":"n","ttlS":0}',
+  ]);
+  t.same(persons, ["anna (sudo: root)", null]);
+  t.match(answers.slice(2), [
+    { ok: false, code: "validation_failed", message: /person/ },
+    { ok: false, code: "validation_failed", message: /ttlS must be >= 1/ },
+  ]);
+});
+
 t.test("an endless line ends the connection, not the server", async (t) => {
   const path = socketPath(t);
   await using _server = await ControlServer.listen(path, handle, silent);
