@@ -220,6 +220,12 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 110,
   },
+  "large-models": {
+    shows: "models of 1.1 GB with two sites and 2.3 GB with one train on a server whose memory follows the model",
+    goal: "all end FINISHED",
+    figures: [["runs", "jobs"]],
+    minutes: 40,
+  },
   "lease-fence": {
     shows: "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
     goal: "no double",
@@ -266,6 +272,21 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  "s3-clients": {
+    shows: "nine clients of object stores and registries go through a scenario each",
+    goal: "every step says what it should",
+    figures: [
+      ["steps_that_held", "steps held"],
+      ["failures", "failed"],
+    ],
+    minutes: 10,
+  },
+  "s3-copies": {
+    shows: "a write after a copy costs what a write without one costs, in a bucket of 100,000 versions",
+    goal: "1.2 ×",
+    figures: [["versions", "versions"]],
+    minutes: 25,
+  },
   "s3-front": {
     shows: "the S3 front beside the engine alone",
     goal: "0.8 × at 8 streams, 1 ms more at the median, quota exact",
@@ -284,6 +305,12 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
       ["restarts", "restarts"],
     ],
     minutes: 65,
+  },
+  staging: {
+    shows: "shards and outputs of 3 GB go past the agent's main thread",
+    goal: "2.5 CPU s/GB, 0.6 × of the door's GET rate, 100 ms of loop lag",
+    figures: [["staging", "stagings"]],
+    minutes: 15,
   },
   "submit-latency": {
     shows: "`POST /api/tasks` beside the disk's fdatasync",

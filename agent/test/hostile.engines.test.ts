@@ -68,15 +68,20 @@ const DONE = [
 ] as const;
 
 const { peer } = node;
-// Another attempt's member beside it, whose numbers must not be the same.
-const neighbour = node.member("sleep-1", { kind: "server" }, []);
-const member = node.member("hostile-1", { kind: "server" }, []);
-peer.want(neighbour);
-await peer.event(neighbour.member, "ready");
-const neighbourUid = processUid((await node.runningInits())[0] ?? 0);
-peer.want(neighbour, member);
-await peer.event(member.member, "released");
-const found = JSON.parse((await node.store.get("out/files_out/metrics.jsonl")) ?? "null") as Found;
+let found: Found;
+let neighbourUid: number;
+
+t.before(async () => {
+  // Another attempt's member beside it, whose numbers must not be the same.
+  const neighbour = node.member("sleep-1", { kind: "server" }, []);
+  const member = node.member("hostile-1", { kind: "server" }, []);
+  peer.want(neighbour);
+  await peer.event(neighbour.member, "ready");
+  neighbourUid = processUid((await node.runningInits())[0] ?? 0);
+  peer.want(neighbour, member);
+  await peer.event(member.member, "released");
+  found = JSON.parse((await node.store.get("out/files_out/metrics.jsonl")) ?? "null") as Found;
+});
 
 t.test("what a hostile job tries is refused, and what every job needs is done", async (t) => {
   const done = Object.fromEntries(DONE.map((what) => [what, "done"]));

@@ -43,7 +43,7 @@ export class BlobMissingError extends Error {
  * @returns the number of blobs that were newly linked
  * @throws StoreNotLinkableError, BlobMissingError
  */
-export function linkRelease(release: ReleaseManifest, blobs: string, storageDir: string): number {
+export function linkRelease(release: Pick<ReleaseManifest, "version" | "images">, blobs: string, storageDir: string): number {
   const v2 = join(storageDir, "docker", "registry", "v2");
   let linked = 0;
   for (const image of release.images) {

@@ -76,6 +76,7 @@ const EVENTS: MemberEvent[] = [
   { kind: "round-started", round: 1, numRounds: 2 },
   { kind: "round-ended", round: 1, sites: [] },
   { kind: "checkpoint", round: 1, model: "u", manifest: "v" },
+  { kind: "warning", site: "s", topic: "canary7f3a", text: "canary7f3a" },
   { kind: "metric", site: "s", value: "{}" },
   { kind: "finished" },
   { kind: "outputs-uploaded", keys: [] },

@@ -1,11 +1,13 @@
 /** A job image of one file, served by the real registry engine: `python3` is the payload program beside this file. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
+import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { linkRelease } from "@resontech/registry-mirror/link-release";
 import { freePort, startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
 
@@ -18,6 +20,8 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
   const registry = `${host}:${port}`;
   const layout = join(dir, "layout");
   const digest = await writeLayout(dir, layout);
+  // As a release's images come there: the registry takes no push.
+  linkRelease(releaseOf(layout, digest), join(layout, "blobs", "sha256"), join(dir, "registry"));
   const config = join(dir, "registry.json");
   writeFileSync(
     config,
@@ -40,19 +44,24 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
         );
       }),
   );
-  const certs = join(dir, "certs");
-  mkdirSync(certs);
-  writeFileSync(join(certs, "ca.crt"), ca);
-  await run("skopeo", [
-    "copy",
-    "--quiet",
-    "--preserve-digests",
-    "--dest-cert-dir",
-    certs,
-    `oci:${layout}`,
-    `docker://${registry}/jobs/test:1`,
-  ]);
   return { registry, reference: `${registry}/jobs/test@${digest}`, stop: () => stopEngine(engine) };
+}
+
+/** Of a release what the registry needs of it. */
+function releaseOf(layout: string, digest: string): Pick<ReleaseManifest, "version" | "images"> {
+  const names = readdirSync(join(layout, "blobs", "sha256"));
+  const blobs = names.map((sha256) => ({ sha256, sizeBytes: statSync(join(layout, "blobs", "sha256", sha256)).size }));
+  const image = {
+    repository: "jobs/test",
+    digest,
+    mediaType: "application/vnd.oci.image.manifest.v1+json",
+    manifestBytes: 1,
+    blobs,
+  };
+  const unused: Pick<ReleaseImage, "use" | "profile" | "packages" | "pythonVersion"> = {
+    ...{ use: "job", profile: "test", packages: {}, pythonVersion: null },
+  };
+  return { version: "1.0.0", images: [{ ...image, ...unused }] };
 }
 
 /** An OCI layout; answers the manifest's digest. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
