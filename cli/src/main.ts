@@ -1,12 +1,16 @@
 /** `resontech`: the appliance's API from a shell. */
 import { Command, InvalidArgumentError } from "commander";
-import { rowOf, SEARCH_HEAD, type SearchOptions, searchAudit } from "./audit/search.ts";
+import { isReportName, REPORTS } from "./audit/reports.ts";
+import { type Found, rowOf, SEARCH_HEAD, searchAudit, searchMany, type SearchOptions } from "./audit/search.ts";
+import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
 
 const EXIT = { failed: 1, usage: 2 } as const;
+/** What is wrong with the question itself. */
+const USAGE: ReadonlySet<string> = new Set(["search_invalid", "report_unknown", "report_invalid", "entry_invalid"]);
 
 const program = new Command("resontech")
   .description("work with a ResonTech appliance: key, address and CA come from RESON_API_KEY, RESON_BASE_URL and SSL_CERT_FILE")
@@ -20,15 +24,15 @@ audit
   .description("entries, newest first: an administrator sees all, anybody else what he did or what was done for him")
   .option("--type <type>", "such as job.submit; docs/auditor.md lists them")
   .option("--phase <phase>", "requested, completed, failed, denied, fact or observed")
-  .option("--outcome <code>", "ok, or why not")
+  .option("--outcome <code>", "ok, or why not; refused finds all that was refused")
   .option("--actor <id>", "who acted: a key, a node, a process")
   .option("--kind <kind>", "what it was done to: job, object, key, user, …")
   .option("--object <id>", "the id of what it was done to")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
-  .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.7")
-  .option("--from <time>", "not before, UTC: 2026-01-31T00:00:00Z")
-  .option("--to <time>", "before, UTC")
+  .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.0/28")
+  .option("--from <time>", "not before: 2026-01-31, 2026-01-31T08:00:00Z, 2026-01-31T09:00:00+01:00")
+  .option("--to <time>", "before that time; a day counts whole")
   .option("--oldest", "oldest first", false)
   .option("--limit <n>", "rows in all", countOf, 100)
   .option("--cursor <cursor>", "go on where an answer with the same filters ended")
@@ -38,16 +42,46 @@ audit
     "\nExamples:\n  resontech audit search --type job.submit --limit 20\n  resontech audit search --object job-7f3a --oldest --json\n  resontech audit search --outcome quota_exceeded --from 2026-01-01T00:00:00Z",
   )
   .action(async ({ json, ...options }: SearchOptions & { json: boolean }) => {
-    const { events, cursor, behind, incomplete } = await searchAudit(settingsFrom(process.env), options);
-    if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
-    else if (events.length > 0)
-      process.stdout.write(asTable(SEARCH_HEAD, events.map(rowOf), process.stdout.isTTY ? process.stdout.columns : null));
-    if (events.length === 0) say("no entry that you may see matches");
-    if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
-    if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
-    if (incomplete.length > 0)
-      say(`entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`);
+    show(await searchAudit(settingsFrom(process.env), options), json);
   });
+
+audit
+  .command("report <name> [job]")
+  .description(
+    `an auditor's question over a period: ${Object.entries(REPORTS)
+      .map(([name, { title }]) => `${name}: ${title}`)
+      .join("; ")}`,
+  )
+  .option("--from <time>", "not before: 2026-01-31, or a time")
+  .option("--to <time>", "before that time; a day counts whole")
+  .option("--limit <n>", "rows in all", countOf, 1_000)
+  .option("--json", "one JSON line for each entry", false)
+  .addHelpText(
+    "after",
+    "\nExamples:\n  resontech audit report job job-7f3a\n  resontech audit report refused --from 2026-11-01 --to 2026-11-30\n  resontech audit report admin --json",
+  )
+  .action(
+    async (name: string, job: string | undefined, options: { from?: string; to?: string; limit: number; json: boolean }) => {
+      if (!isReportName(name))
+        throw new CliError("report_unknown", `there is no report ${name}`, `There are ${Object.keys(REPORTS).join(", ")}.`);
+      if ((name === "job") !== (job !== undefined))
+        throw new CliError("report_invalid", "a job's id goes with the report job alone", "resontech audit report job job-7f3a");
+      const { from, to, limit, json } = options;
+      const period = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+      const queries = REPORTS[name].queries(job ?? null).flatMap((query) => queriesOf({ ...query, ...period }));
+      show(await searchMany(settingsFrom(process.env), queries, { oldest: true, limit }), json);
+    },
+  );
+
+function show({ events, cursor, behind, incomplete }: Found, json: boolean): void {
+  if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
+  else if (events.length > 0)
+    process.stdout.write(asTable(SEARCH_HEAD, events.map(rowOf), process.stdout.isTTY ? process.stdout.columns : null));
+  if (events.length === 0) say("no entry that you may see matches");
+  if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
+  if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
+  if (incomplete.length > 0) say(`entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`);
+}
 
 audit
   .command("show <entry>")
@@ -65,7 +99,7 @@ audit
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = EXIT.failed;
+  process.exitCode = error instanceof CliError && USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
   if (error instanceof CliError) say(`${error.code}: ${error.message}${error.hint === "" ? "" : `\n  ${error.hint}`}`);
   else say(`failed: ${error instanceof Error ? error.message : String(error)}`);
 }

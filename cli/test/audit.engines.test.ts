@@ -55,9 +55,14 @@ t.test(
     t.match(execFileSync(process.execPath, [VERIFIER, proof, "--policy", policy], { encoding: "utf8" }), /SIGNATURE +PASS/);
 
     t.match(search("--object", "nobody"), { status: 0, stdout: "", stderr: /no entry that you may see matches/ });
-    t.match(search("--from", "yesterday"), { status: 1, stderr: /validation_failed/ });
+    t.match(search("--from", "yesterday"), { status: 2, stderr: /search_invalid.*\n.*2026-11-25/ });
+    t.match(search("--type", "job.sumbit"), { status: 2, stderr: /there is no such one\n.*job\.submit/ });
+    t.match(search("--outcome", "refused", "--from", "2026-01-01"), { status: 0, stderr: /no entry that you may see matches/ });
+    t.match(resontech(env, "audit", "report", "admin", "--json"), { status: 0 });
+    t.match(resontech(env, "audit", "report", "gossip"), { status: 2, stderr: /There are job, refused, exports, admin/ });
+    t.match(resontech(env, "audit", "show", String(entries[0]!.index), "--proof", proof), { status: 1, stderr: /file_exists/ });
     t.match(resontech(env, "audit", "show", "999999"), { status: 1, stderr: /not_found/ });
-    t.match(resontech(env, "audit", "show", "../keys"), { status: 1, stderr: /entry_invalid/ });
+    t.match(resontech(env, "audit", "show", "../keys"), { status: 2, stderr: /entry_invalid/ });
     t.match(resontech({ ...env, RESON_API_KEY: "rsk_live_wrong" }, "audit", "search"), { status: 1, stderr: /invalid_api_key/ });
     t.match(resontech({ ...env, SSL_CERT_FILE: "/nowhere.pem" }, "audit", "search"), { status: 1, stderr: /ca_unreadable/ });
     const { SSL_CERT_FILE: _trusted, ...untrusting } = env;

@@ -1,7 +1,7 @@
 /** Looking into the audit log: `GET /api/audit/events`, and the same on audit-out's own socket. */
 import { type Static, Type } from "typebox";
 import { EVENT_TYPES } from "./audit-catalogue.ts";
-import { Code, EVENT_PHASES, OBJECT_KINDS, PlainId, ProducerName, Sha256Hex, Uuid } from "./audit-event.ts";
+import { Code, EVENT_PHASES, OBJECT_KINDS, PII_FIELDS, PlainId, ProducerName, Sha256Hex, Uuid } from "./audit-event.ts";
 import { closed, Nullable } from "./http-common.ts";
 
 /** Entries of one answer. */
@@ -17,6 +17,12 @@ export function isInstant(text: string): boolean {
 const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$" });
 /** Last part of a log's origin: `2026`, `2026-2`. */
 const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
+
+/** Where an entry holds a personal value as a commitment, and so where it can be looked for. */
+export const HOLDS_FIELDS = [
+  ...(["actor.sid", "src.addr", "src.agent", "object.id", "digests.input", "digests.output"] as const),
+  ...PII_FIELDS.map((field) => `pii.${field}` as const),
+] as const;
 
 export const AuditEventsQuery = Type.Object(
   {
@@ -38,7 +44,13 @@ export const AuditEventsQuery = Type.Object(
      * A personal value that the entry holds as a commitment, `FIELD=VALUE`: `pii.username=anna`, `src.addr=10.0.0.7`, `object.id=bucket/key`.
      * It is looked up by the vault, and written nowhere.
      */
-    holds: Type.Optional(Type.String({ pattern: "^[a-z.-]{1,32}=", minLength: 3, maxLength: 1_024 })),
+    holds: Type.Optional(
+      Type.String({
+        pattern: `^(?:${HOLDS_FIELDS.map((field) => field.replace(".", "\\.")).join("|")})=`,
+        minLength: 3,
+        maxLength: 1_024,
+      }),
+    ),
     order: Type.Enum(["newest", "oldest"], { default: "newest" }),
     limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
     /** Of the page before, with the very same filters. */

@@ -20,6 +20,7 @@ import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
 import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
+import { requireAbsent } from "./require-absent.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 
 const FRAMEWORK = /^[a-z0-9-]{1,32}$/;
@@ -45,7 +46,7 @@ export type AuditExport = ExportResult & { disclosed?: DisclosureEnd["end"] };
 /**
  * Writes a shard as one ustar file for an auditor. The export is itself logged first, in the shard that is written now, and what is written of that one covers
  * the leaf; when the log can't take it, nothing is written.
- * @throws ExportFailed, UnknownShardError, AuditUnavailable, VaultRefusedError
+ * @throws FileExistsError, ExportFailed, UnknownShardError, AuditUnavailable, VaultRefusedError
  */
 export async function exportAudit(
   context: PartContext,
@@ -54,6 +55,7 @@ export async function exportAudit(
 ): Promise<AuditExport> {
   if (nonce !== undefined && !NONCE.test(nonce))
     throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   if (nonce !== undefined && !shard.isWritten)
     throw new ExportFailed(`--nonce shows how old an export of the shard that is written is; ${shard.slug} is closed`);
@@ -136,6 +138,7 @@ export async function proveEntry(
   slug?: string,
 ): Promise<{ file: string; shard: string; index: number }> {
   if (!Number.isSafeInteger(index) || index < 0) throw new ExportFailed("an entry is named by its number, from 0");
+  requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   await using producer = await connectOperator(context.layout);
   await producer.fact({
@@ -145,7 +148,7 @@ export async function proveEntry(
   });
   try {
     const proof = await exportProof(shard.logDir, index);
-    writeFileSync(resolve(file), proof, { mode: 0o640 });
+    writeFileSync(resolve(file), proof, { mode: 0o640, flag: "wx" });
     return { file: resolve(file), shard: shard.slug, index };
   } catch (cause) {
     throw new ExportFailed(`entry ${index} could not be proven: ${messageOf(cause)}`, { cause });
@@ -158,12 +161,13 @@ export async function proveEntry(
  */
 export async function printCheckpoint(context: PartContext, file?: string): Promise<string | PrintedCheckpoint> {
   const { policyFile } = auditdConfig(context);
+  if (file !== undefined) requireAbsent(resolve(file));
   try {
     const { logDir } = await shardOf(context);
     const note = readFileSync(join(logDir, "checkpoint"), "utf8");
     const checkpoint = printedCheckpoint(note, readFileSync(policyFile));
     if (file === undefined) return asTerminalText(checkpoint);
-    writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), { mode: 0o644 });
+    writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), { mode: 0o644, flag: "wx" });
     return checkpoint;
   } catch (cause) {
     throw new ExportFailed(`the checkpoint could not be printed: ${messageOf(cause)}`, { cause });

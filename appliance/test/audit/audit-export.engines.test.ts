@@ -110,14 +110,17 @@ t.test("an earlier shard is exported, proven and read for a framework by its nam
   const proof = join(layout.root, "first.tlog-proof");
   t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
   t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
+  await t.rejects(exportAudit(context, file), { code: "file_exists" }, "evidence that is there is never replaced");
+  await t.rejects(proveEntry(context, 0, proof), { code: "file_exists" });
+  const other = join(layout.root, "other.tar");
   for (const slug of ["2025", "2028", "../2026", ""])
-    await t.rejects(exportAudit(context, file, { shard: slug }), { code: "shard_unknown", message: /there are 2026, 2027$/ });
+    await t.rejects(exportAudit(context, other, { shard: slug }), { code: "shard_unknown", message: /there are 2026, 2027$/ });
   const nonce = "0".repeat(64);
-  await t.rejects(exportAudit(context, file, { shard: "2026", nonce }), {
+  await t.rejects(exportAudit(context, other, { shard: "2026", nonce }), {
     code: "audit_export_failed",
     message: /2026 is closed/,
   });
-  t.match(await exportAudit(context, file), { origin: "box.audit.acme/2027" });
+  t.match(await exportAudit(context, other), { origin: "box.audit.acme/2027" });
   await auditd.stop();
   const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) => /^audit\.(?:export|read)$/.test(type));
   t.same(
@@ -165,12 +168,13 @@ t.test("an export opens what two people agreed to, for a receiver on record, and
     },
   });
 
-  const killed = `${file}.0123456789abcdef.new`;
+  const next = join(dirname(file), "next.tar");
+  const killed = `${next}.0123456789abcdef.new`;
   writeFileSync(killed, "canary-export-killed");
-  const alone = () => exportAudit(context, file, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
+  const alone = () => exportAudit(context, next, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
   await t.rejects(alone(), { code: "approver_is_requester" });
-  t.equal(readFileSync(file, "latin1"), text, "an older export stays where the vault refuses");
-  await exportAudit(context, file);
+  t.equal(readFileSync(file, "latin1"), text, "an older export stays");
+  await exportAudit(context, next);
   t.notOk(existsSync(killed), "what a killed export left goes with the next one to its file");
   await auditd.stop();
   const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export" || type === "privacy.disclose");

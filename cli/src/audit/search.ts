@@ -1,7 +1,9 @@
 /** `resontech audit search`: entries that the caller may see, a page after the other. */
 import type { AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
 import { getJson } from "../api-client.ts";
+import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
+import { type Filters, queriesOf } from "./search-query.ts";
 
 export type SearchOptions = {
   type?: string;
@@ -33,8 +35,50 @@ export type Found = {
 
 const PAGE = 500;
 
-/** @throws CliError */
+/** What a person searches for; several queries answer some searches, and their rows are put in one order. @throws CliError */
 export async function searchAudit(settings: Settings, { oldest, limit, cursor, ...filters }: SearchOptions): Promise<Found> {
+  const queries = queriesOf(filters);
+  const [only, ...more] = queries;
+  if (only !== undefined && more.length === 0) return await searchOne(settings, { ...only, oldest, limit, cursor });
+  if (cursor !== undefined)
+    throw new CliError(
+      "search_invalid",
+      "--cursor goes with a search of one query alone",
+      "Bound the search with --from and --to instead.",
+    );
+  return await searchMany(settings, queries, { oldest, limit });
+}
+
+/** Each entry once, in the log's order, the first `limit` of all. @throws CliError */
+export async function searchMany(
+  settings: Settings,
+  queries: readonly Filters[],
+  { oldest, limit }: { oldest: boolean; limit: number },
+): Promise<Found> {
+  const found: Found[] = [];
+  for (const query of queries) found.push(await searchOne(settings, { ...query, oldest, limit }));
+  const byEntry = new Map(
+    found.flatMap(({ events }) => events.map((event) => [`${event.shard}/${event.index}`, event] as const)),
+  );
+  const events = [...byEntry.values()].sort((a, b) => (oldest ? 1 : -1) * (inOrder(a.shard, b.shard) || a.index - b.index));
+  return {
+    events: events.slice(0, limit),
+    cursor: null,
+    behind: Math.max(0, ...found.map(({ behind }) => behind)),
+    incomplete: [...new Set(found.flatMap(({ incomplete }) => incomplete))],
+  };
+}
+
+/** `2026` before `2026-2` before `2027`. */
+function inOrder(a: string, b: string): number {
+  const [yearA = 0, restA = 1] = a.split("-").map(Number);
+  const [yearB = 0, restB = 1] = b.split("-").map(Number);
+  return yearA - yearB || restA - restB;
+}
+
+type OneQuery = Filters & { oldest: boolean; limit: number; cursor?: string | undefined };
+
+async function searchOne(settings: Settings, { oldest, limit, cursor, ...filters }: OneQuery): Promise<Found> {
   const events: AuditEventRow[] = [];
   let at = cursor;
   for (;;) {

@@ -16,6 +16,20 @@ export async function showEntry(settings: Settings, entry: string, proofFile?: s
   if (index === undefined)
     throw new CliError("entry_invalid", `${entry} names no entry`, "Write it as the search does: 2026/17, or 17.");
   const found = (await getJson(settings, `/api/audit/events/${index}`, { shard })) as AuditEventReply;
-  if (proofFile !== undefined) writeFileSync(proofFile, found.proof, { mode: 0o640 });
+  if (proofFile !== undefined) writeProof(proofFile, found.proof);
   return found;
+}
+
+/** @throws CliError file_exists: what is there is never replaced */
+function writeProof(file: string, proof: string): void {
+  try {
+    writeFileSync(file, proof, { mode: 0o640, flag: "wx" });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    throw new CliError(
+      "file_exists",
+      `${file} is there already and is not replaced`,
+      "Name another file, or move that one away first.",
+    );
+  }
 }
