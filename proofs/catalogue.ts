@@ -31,6 +31,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 90,
   },
+  "audit-crash-cases": {
+    shows: "power cuts at the places where they found defects once break nothing",
+    goal: "nothing is broken",
+    figures: [
+      ["cases", "cases"],
+      ["broken", "broken"],
+    ],
+    minutes: 5,
+  },
   "audit-erasure": {
     shows: "after an erasure no file, process or kept key of the appliance gives an erased value back",
     goal: "nothing is found",
