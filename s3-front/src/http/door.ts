@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { storageCost } from "@resontech/contracts/storage-cost";
 import type { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
@@ -163,15 +164,14 @@ export class Door {
       );
   }
 
-  /** Null for what adds no byte. */
+  /** Null for what is in no bucket. */
   async #room(asked: S3Request, principal: Principal): Promise<Room | null> {
     const { bucket, copySource, uploadId, partNumber, length } = asked;
     if (bucket === null) return null;
     const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
     const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
-    if (bytes === 0 && part === null) return null;
     // Whoever claims the coordinator's key id is told no numbers, for the same reason.
-    return await this.#deps.quota.room(bucket, bytes, part, principal.kind === "user");
+    return await this.#deps.quota.room(bucket, storageCost(bytes), part, principal.kind === "user");
   }
 
   /**
@@ -242,7 +242,7 @@ export class Door {
         onAnswer: async (answer, headers, document) => {
           const source = sourceOf(request, principal, isProvenBy(headers));
           const copied = await this.#copied(asked, answer, headers);
-          books.answered(answer, { headers, document, parts: tally?.parts ?? 0, copied });
+          books.answered(answer, { headers, document, parts: tally?.parts ?? listed?.length ?? 0, copied });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
           if (open !== null)
@@ -354,9 +354,9 @@ function say(response: ServerResponse, status: number, what: object): void {
   response.end(body);
 }
 
-/** Whether it may add bytes to a bucket. */
-function bringsBytes({ operation }: S3Request): boolean {
-  return operation.body === "object" || operation.copies;
+/** Whether it may add to what a bucket holds: an object, a part, an open upload. Deletions add markers, and are never refused for it. */
+function bringsBytes({ operation: { body, copies, trace } }: S3Request): boolean {
+  return body === "object" || copies || (trace.kind === "multipart" && trace.step === "open");
 }
 
 /** While the engine does so, a listing of the bucket can't be relied on. */
