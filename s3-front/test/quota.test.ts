@@ -112,6 +112,12 @@ t.test("what has no bytes costs as well: empty objects, versions, markers and op
     await front.storeOf(user).remove(user.bucket, `gone/${at}`);
   });
   t.equal(markers, 5, "a deletion is never refused, and its marker counts");
+  const full = await front.addUser(LEAST_COST_BYTES);
+  await front.storeOf(full).put(full.bucket, "a", "x", "text/plain");
+  const uploadId = await front.store.createUpload(full.bucket, "of-a-job", "text/plain");
+  const part = await front.store.presignPart(full.bucket, "of-a-job", uploadId, 1, 60);
+  const refused = await fetchWithCa(front.caPem, part, { method: "PUT", body: "x" });
+  t.match(await refused.text(), "<Code>QuotaExceeded</Code>", "a node that stores for a job learns it from its first part");
 });
 
 t.test("no object hides from the count behind the engine's own folder name, at no depth", async (t) => {

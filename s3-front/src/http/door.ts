@@ -95,8 +95,9 @@ export class Door {
     try {
       this.#checkRights(asked, principal);
       const job = await this.#checkFolder(asked, principal);
-      if (bringsBytes(asked) || completes(asked)) await this.#checkClaim(asked, principal);
-      const room = bringsBytes(asked) ? await this.#room(asked, principal) : null;
+      const isBringing = bringsBytes(asked, principal);
+      if (isBringing || completes(asked)) await this.#checkClaim(asked, principal);
+      const room = isBringing ? await this.#room(asked, principal) : null;
       try {
         await this.#recordAndForward({ request, response, asked, owner, principal, room, job });
       } catch (error) {
@@ -354,9 +355,13 @@ function say(response: ServerResponse, status: number, what: object): void {
   response.end(body);
 }
 
-/** Whether it may add to what a bucket holds: an object, a part, an open upload. Deletions add markers, and are never refused for it. */
-function bringsBytes({ operation: { body, copies, trace } }: S3Request): boolean {
-  return body === "object" || copies || (trace.kind === "multipart" && trace.step === "open");
+/**
+ * Whether it is held to the quota: an object, a part, an open upload. Deletions add markers, and are never refused for it. What the coordinator opens counts, but
+ * is let in: whoever stores into it is told of a full bucket at its parts.
+ */
+function bringsBytes({ operation: { body, copies, trace } }: S3Request, principal: Principal): boolean {
+  if (trace.kind === "multipart" && trace.step === "open") return principal.kind !== "coordinator";
+  return body === "object" || copies;
 }
 
 /** While the engine does so, a listing of the bucket can't be relied on. */

@@ -72,6 +72,7 @@ export class Bookkeeping {
     if (operation.trace.kind === "multipart" && operation.trace.step === "open") {
       const opened = /<UploadId>([^<]{1,128})<\/UploadId>/.exec(document)?.[1];
       if (opened !== undefined) this.#quota.keep(bucket).uploadOpened(opened);
+      if (this.#room === null) this.#ledger?.added(LEAST_COST_BYTES);
     }
     const ledger = this.#ledger;
     if (ledger === null) return;
