@@ -114,5 +114,6 @@ function countOf(types: readonly (string | null)[]): Count {
 /** One of the records of an operation. */
 const isFirst = ({ phase }: AuditEvent): boolean => phase === "requested" || phase === "fact";
 /** By the user's own key pair; what nodes and coordinator do is signed by others. */
-const isOfUser = ({ actor }: AuditEvent): boolean => actor.kind === "user";
+const isOfUser = ({ actor, detail }: AuditEvent): boolean =>
+  actor.kind === "user" || (typeof detail?.["claimed"] === "string" && detail["claimed"] !== "coordinator");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

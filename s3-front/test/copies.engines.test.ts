@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { RunningFront } from "./helper/running-front.ts";
 
@@ -31,7 +32,7 @@ t.test("after copies of every kind the bucket is not counted again, and its quot
   await copy("parts", "source", {}, { uploadId, partNumber: "1" });
   await copy("parts", "source", { "x-amz-copy-source-range": `bytes=0-${5 * KIB - 1}` }, { uploadId, partNumber: "2" });
   const left = 100 * KIB - (await count(user.bucket)).usedBytes;
-  await store.put(user.bucket, "rest", Buffer.alloc(left - 1), "text/plain");
+  await store.put(user.bucket, "rest", Buffer.alloc(left - LEAST_COST_BYTES), "text/plain");
   await store.put(user.bucket, "last", "x", "text/plain");
   t.equal(counts, 1, "nothing was counted again");
   await t.rejects(store.put(user.bucket, "over", "x", "text/plain"), { code: "QuotaExceeded" });
@@ -50,7 +51,7 @@ t.test("a copy onto itself, which the engine makes in its place, takes no room f
 });
 
 t.test("a source that is replaced by a larger one after it was measured is counted as it was copied", async (t) => {
-  const user = await front.addUser(100 * KIB);
+  const user = await front.addUser(200 * KIB);
   const store = front.storeOf(user);
   await store.put(user.bucket, "source", "x", "text/plain");
   const stat = front.store.stat.bind(front.store);
@@ -72,8 +73,8 @@ t.test("a source that is replaced by a larger one after it was measured is count
   await front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, "copy"], headers });
   await replaced;
   const { usedBytes } = await count(user.bucket);
-  await t.rejects(store.put(user.bucket, "over", Buffer.alloc(100 * KIB - usedBytes + 1), "text/plain"), {
+  await t.rejects(store.put(user.bucket, "over", Buffer.alloc(200 * KIB - usedBytes + 1), "text/plain"), {
     code: "QuotaExceeded",
   });
-  await store.put(user.bucket, "fits", Buffer.alloc(100 * KIB - usedBytes), "text/plain");
+  await store.put(user.bucket, "fits", Buffer.alloc(200 * KIB - usedBytes), "text/plain");
 });

@@ -122,6 +122,24 @@ t.test("a listing that is asked for in escapes has them, of every kind", async (
   }
 });
 
+t.test("a folder whose objects are all deleted is in no listing, at no depth", async (t) => {
+  const user = await front.addUser();
+  const store = front.storeOf(user);
+  for (const key of ["gone/a", "gone/b/c", "left/a", "left/b/c", "marked/"]) await store.put(user.bucket, key, "", "text/plain");
+  const folders = async (prefix: string): Promise<(string | undefined)[]> => {
+    const query = { "list-type": "2", delimiter: "/", prefix };
+    const body = (await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket], query })).body.toString();
+    return [...body.matchAll(/<CommonPrefixes><Prefix>(.*?)<\/Prefix>/g)].map(([, folder]) => folder);
+  };
+  t.same(await folders(""), ["gone/", "left/", "marked/"]);
+  for (const key of ["gone/a", "gone/b/c", "left/a"]) await store.remove(user.bucket, key);
+  t.same(await folders(""), ["left/", "marked/"]);
+  t.same(await folders("left/"), ["left/b/"]);
+  t.same(await folders("gone/"), []);
+  await store.remove(user.bucket, "marked/");
+  t.same(await folders(""), ["left/"]);
+});
+
 t.test("conditions on dates hold at the very second that Last-Modified tells, for copies too", async (t) => {
   const user = await front.addUser();
   await front.storeOf(user).put(user.bucket, "x", "x", "text/plain");

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
-import { RunningFront } from "./helper/running-front.ts";
+import { RunningFront, type TestUser } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signed.ts";
 
 const front = await RunningFront.create();
@@ -10,10 +11,10 @@ const KIB = 1024;
 const QUOTA_EXCEEDED = { code: "QuotaExceeded", status: 403 };
 
 t.test("32 writers fill a bucket to the object and not beyond", async (t) => {
-  const quota = 100 * KIB;
+  const quota = 500 * KIB;
   const user = await front.addUser(quota);
   const store = front.storeOf(user);
-  const sizes = Array.from({ length: 160 }, (_, at) => ((at * 7919) % 3000) + 1);
+  const sizes = Array.from({ length: 160 }, (_, at) => ((at * 7919) % 3000) + LEAST_COST_BYTES);
   const left = [...sizes.entries()];
   const written: number[] = [];
   const refused: number[] = [];
@@ -36,29 +37,34 @@ t.test("32 writers fill a bucket to the object and not beyond", async (t) => {
   t.ok(refused.length > 0 && written.length > 0);
   // Nothing that would have fitted was left out: what is free now is less than the least that was refused … of those after the last write.
   const rest = quota - sum;
-  if (rest > 0) await store.put(user.bucket, "rest", Buffer.alloc(rest), "text/plain");
-  t.equal((await front.store.usage(user.bucket)).usedBytes, quota);
+  if (rest >= LEAST_COST_BYTES) {
+    await store.put(user.bucket, "rest", Buffer.alloc(rest), "text/plain");
+    t.equal((await front.store.usage(user.bucket)).usedBytes, quota);
+  }
   await t.rejects(store.put(user.bucket, "one", "1", "text/plain"), QUOTA_EXCEEDED);
-  await store.put(user.bucket, "none", "", "text/plain");
 });
 
 t.test("32 writers of equal objects store exactly as many as fit", async (t) => {
-  const user = await front.addUser(20 * 1000);
+  const user = await front.addUser(20 * 5000);
   const store = front.storeOf(user);
   const ends = await Promise.allSettled(
-    Array.from({ length: 32 }, (_, at) => store.put(user.bucket, `o/${at}`, Buffer.alloc(1000), "text/plain")),
+    Array.from({ length: 32 }, (_, at) => store.put(user.bucket, `o/${at}`, Buffer.alloc(5000), "text/plain")),
   );
   t.equal(ends.filter(({ status }) => status === "fulfilled").length, 20);
-  t.equal((await front.store.usage(user.bucket)).usedBytes, 20_000);
+  t.equal((await front.store.usage(user.bucket)).usedBytes, 100_000);
 });
 
 t.test("versions, parts and copies count, a part once for its number, and what is deleted by version comes free", async (t) => {
-  const user = await front.addUser(30 * KIB);
+  const user = await front.addUser(38 * KIB);
   const store = front.storeOf(user);
   const first = await store.put(user.bucket, "a", Buffer.alloc(10 * KIB), "text/plain");
   await store.put(user.bucket, "a", Buffer.alloc(10 * KIB), "text/plain");
   await store.remove(user.bucket, "a");
-  await t.rejects(store.put(user.bucket, "b", Buffer.alloc(11 * KIB), "text/plain"), QUOTA_EXCEEDED, "both versions count");
+  await t.rejects(
+    store.put(user.bucket, "b", Buffer.alloc(15 * KIB), "text/plain"),
+    QUOTA_EXCEEDED,
+    "both versions count, and the marker",
+  );
   const upload = await store.createUpload(user.bucket, "m", "text/plain");
   const url = await store.presignPart(user.bucket, "m", upload, 1, 60);
   const part = (bytes: number) => fetchWithCa(front.caPem, url, { method: "PUT", body: Buffer.alloc(bytes) });
@@ -72,13 +78,50 @@ t.test("versions, parts and copies count, a part once for its number, and what i
   await t.rejects(copy("another"), QUOTA_EXCEEDED);
   // The user can't delete versions; the coordinator's own requests count like everybody's.
   await front.store.remove(user.bucket, "a", first.versionId);
-  await t.rejects(front.store.put(user.bucket, "b", Buffer.alloc(11 * KIB), "text/plain"), QUOTA_EXCEEDED);
-  await front.store.put(user.bucket, "b", Buffer.alloc(10 * KIB), "text/plain");
-  t.equal((await front.store.usage(user.bucket)).usedBytes, 30 * KIB);
+  await t.rejects(front.store.put(user.bucket, "b", Buffer.alloc(15 * KIB), "text/plain"), QUOTA_EXCEEDED);
+  await front.store.put(user.bucket, "b", Buffer.alloc(14 * KIB), "text/plain");
+  t.equal((await front.store.usage(user.bucket)).usedBytes, 38 * KIB);
+});
+
+t.test("what has no bytes costs as well: empty objects, versions, markers and open uploads fill a bucket", async (t) => {
+  const fill = async (write: (user: TestUser, at: number) => Promise<unknown>): Promise<number> => {
+    const user = await front.addUser(10 * LEAST_COST_BYTES);
+    for (let at = 0; at < 30; at++)
+      try {
+        await write(user, at);
+      } catch (error) {
+        t.match(error, QUOTA_EXCEEDED);
+        t.ok((await front.store.usage(user.bucket)).usedBytes <= 10 * LEAST_COST_BYTES);
+        return at;
+      }
+    return 30;
+  };
+  const headers = { "x-amz-meta-long": "x".repeat(1500) };
+  t.equal(await fill((user, at) => front.storeOf(user).put(user.bucket, `empty/${at}`, "", "text/plain")), 10);
+  t.equal(await fill((user) => front.storeOf(user).put(user.bucket, "versions", "", "text/plain")), 10);
+  t.equal(await fill((user, at) => front.storeOf(user).createUpload(user.bucket, `open/${at}`, "text/plain")), 10);
+  t.equal(await fill((user, at) => front.storeOf(user).put(user.bucket, `folders/${at}/`, "", "text/plain")), 10);
+  t.equal(
+    await fill((user, at) =>
+      front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, `m/${at}`], headers, body: "" }),
+    ),
+    10,
+  );
+  const markers = await fill(async (user, at) => {
+    await front.storeOf(user).put(user.bucket, `gone/${at}`, "", "text/plain");
+    await front.storeOf(user).remove(user.bucket, `gone/${at}`);
+  });
+  t.equal(markers, 5, "a deletion is never refused, and its marker counts");
+  const full = await front.addUser(LEAST_COST_BYTES);
+  await front.storeOf(full).put(full.bucket, "a", "x", "text/plain");
+  const uploadId = await front.store.createUpload(full.bucket, "of-a-job", "text/plain");
+  const part = await front.store.presignPart(full.bucket, "of-a-job", uploadId, 1, 60);
+  const refused = await fetchWithCa(front.caPem, part, { method: "PUT", body: "x" });
+  t.match(await refused.text(), "<Code>QuotaExceeded</Code>", "a node that stores for a job learns it from its first part");
 });
 
 t.test("no object hides from the count behind the engine's own folder name, at no depth", async (t) => {
-  const user = await front.addUser(1000);
+  const user = await front.addUser(5000);
   const own = front.transportOf(user.keys);
   const put = (key: string, headers = {}, body = "x".repeat(800)) =>
     own.send({ method: "PUT", path: [user.bucket, ...key.split("/")], headers, body });
@@ -101,7 +144,7 @@ t.test("a copy that the engine would read otherwise than the count is refused", 
     // Sent as UTF-8, as the signature has it.
     ["a source that is not escaped", "ü", false, {}, {}],
   ] as const) {
-    const user = await front.addUser(1000);
+    const user = await front.addUser(20_000);
     const store = front.storeOf(user);
     await store.put(user.bucket, "ü", Buffer.alloc(600), "text/plain");
     // What the bytes of `ü` are in Latin-1.
@@ -113,13 +156,13 @@ t.test("a copy that the engine would read otherwise than the count is refused", 
     const raw = new RawConnection(front);
     raw.socket.write(headText(`PUT ${target}`, { ...headers, ...unsigned, "content-length": "0" }));
     t.match(await raw.until(/<\/\w+>\s*$/), /^HTTP\/1\.1 400[\s\S]*<Code>InvalidArgument<\/Code>/, what);
-    t.equal((await front.store.usage(user.bucket)).usedBytes, 601, what);
+    t.equal((await front.store.usage(user.bucket)).usedBytes, (isPart ? 3 : 2) * LEAST_COST_BYTES, what);
     raw.close();
   }
 });
 
 t.test("refused before the first byte, with Expect and without", async (t) => {
-  const user = await front.addUser(1000);
+  const user = await front.addUser(5000);
   const path = `/${user.bucket}/big`;
   const headers = { ...(await signedHeaders(front, user.keys, "PUT", path)), "content-length": "5000000" };
   const patient = new RawConnection(front);
@@ -149,7 +192,7 @@ t.test("refused before the first byte, with Expect and without", async (t) => {
 });
 
 t.test("who can't be let in holds no room, learns no numbers and nothing of what could be copied", async (t) => {
-  const [owner, other] = [await front.addUser(10_000), await front.addUser(10_000)];
+  const [owner, other] = [await front.addUser(10_096), await front.addUser(10_000)];
   await front.storeOf(owner).put(owner.bucket, "secret", Buffer.alloc(6_000), "text/plain");
   const path = `/${owner.bucket}/x`;
   const stranger = { accessKeyId: "RTSTRANGER", secretAccessKey: "x" };
@@ -213,7 +256,7 @@ t.test("a body that hardly begins holds its room for a short while", async (t) =
 });
 
 t.test("counted anew after kill -9 of front, engine and coordinator, in the middle of writes", async (t) => {
-  const quota = 60 * KIB;
+  const quota = 400 * KIB;
   const user = await front.addUser(quota);
   const store = front.storeOf(user);
   const kills = [

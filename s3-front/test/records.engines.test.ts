@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { joinKey, urlSha256 } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront } from "./helper/running-front.ts";
@@ -214,7 +215,7 @@ t.test("without auditd nothing reaches the engine, and it goes on when auditd is
     (await store.list(erin.bucket, "", 10)).map(({ key }) => key),
     ["before"],
   );
-  t.equal((await store.usage(erin.bucket)).usedBytes, 1);
+  t.equal((await store.usage(erin.bucket)).usedBytes, 2 * LEAST_COST_BYTES, "the object and the open upload");
 });
 
 t.test("what a killed front left open is closed by the next", async (t) => {

@@ -1,4 +1,5 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
+import { LEAST_COST_BYTES, storageCost } from "@resontech/contracts/storage-cost";
 import type { StoredVersion } from "./decisions/collectable.ts";
 import { childNodes, childText, escapeXml, parseDocument, type XmlNode } from "./decisions/s3-xml.ts";
 import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-transport.ts";
@@ -9,7 +10,7 @@ export type OpenUpload = { key: string; uploadId: string };
 /** Not `isNew`: an earlier request made it, or another upload of the same parts did. */
 export type CompletedVersion = ObjectVersion & { isNew: boolean };
 export type CompletedPart = { partNumber: number; etag: string };
-/** Bytes of all versions and of the parts of open uploads; `objects` counts current versions alone. */
+/** What all versions, delete markers, open uploads and their parts cost (contracts/src/storage-cost.ts); `objects` counts current versions alone. */
 export type BucketUsage = { usedBytes: number; objects: number };
 
 export interface ObjectStore {
@@ -137,7 +138,7 @@ export class S3ObjectStore implements ObjectStore {
     for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
     for await (const page of this.#versionPages(bucket, "")) {
       for (const { version, isLatest, isMarker } of page) {
-        usedBytes += version.sizeBytes;
+        usedBytes += storageCost(version.sizeBytes);
         if (isLatest && !isMarker) objects += 1;
       }
     }
@@ -355,14 +356,14 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async #uploadedBytes(bucket: string, { key, uploadId }: OpenUpload): Promise<number> {
-    let bytes = 0;
+    let bytes = LEAST_COST_BYTES;
     let marker: string | null = "0";
     try {
       while (marker !== null) {
         const query: Record<string, string> = { uploadId, "max-parts": this.#pageEntries, "part-number-marker": marker };
         const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
         const result = parseDocument(body.toString("utf8"), "ListPartsResult");
-        for (const part of childNodes(result, "Part")) bytes += Number(childText(part, "Size"));
+        for (const part of childNodes(result, "Part")) bytes += storageCost(Number(childText(part, "Size")));
         marker = childText(result, "IsTruncated") === "true" ? childText(result, "NextPartNumberMarker") : null;
       }
       return bytes;

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
@@ -37,7 +38,7 @@ t.test("the bucket is told, with its usage", async (t) => {
   await engine.store.put(alice.bucket, "usage/a", "123", "text/plain");
   t.match(await api.call(alice, { url: "/api/users/storage/usage" }), {
     status: 200,
-    body: { usedBytes: 8, objects: 1, quotaBytes: 10 * 1024 ** 3 },
+    body: { usedBytes: 2 * LEAST_COST_BYTES, objects: 1, quotaBytes: 10 * 1024 ** 3 },
   });
   await api.commit.run((db) => db.prepare("UPDATE buckets SET access_key_id = NULL WHERE name = ?").run(bob.bucket));
   t.match(await api.call(bob, { url: "/api/users/storage/bucket" }), { status: 404, body: { code: "bucket_missing" } });

@@ -1,5 +1,5 @@
 /**
- * What one bucket holds, counted in memory from a listing on: all versions and the parts of open uploads.
+ * What one bucket holds, counted in memory from a listing on: all versions and markers, open uploads and their parts, each as what it costs.
  *
  * Invariant: `stored` plus what is reserved is never less than what the bucket holds and what is on its way, so a write that is granted
  * fits. Where the ledger can't know a number exactly it keeps the larger one and is in doubt; then nothing is refused before the bucket is
@@ -191,6 +191,12 @@ export class BucketLedger {
     const isExact = upload !== undefined && upload.vague.size + upload.underWay.size === 0;
     if (!isExact || epoch !== this.#epoch || this.#isListing) this.#isInDoubt = true;
     else this.#stored -= sum(upload.parts.values());
+  }
+
+  /** Something was added without being asked for: a delete marker. */
+  added(bytes: number): void {
+    if (this.#isListing) this.#besideListing += bytes;
+    else this.#stored += bytes;
   }
 
   /** Something became smaller, and nobody told by how much. */

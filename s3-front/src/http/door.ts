@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { storageCost } from "@resontech/contracts/storage-cost";
 import type { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
@@ -94,8 +95,9 @@ export class Door {
     try {
       this.#checkRights(asked, principal);
       const job = await this.#checkFolder(asked, principal);
-      if (bringsBytes(asked) || completes(asked)) await this.#checkClaim(asked, principal);
-      const room = bringsBytes(asked) ? await this.#room(asked, principal) : null;
+      const isBringing = bringsBytes(asked, principal);
+      if (isBringing || completes(asked)) await this.#checkClaim(asked, principal);
+      const room = isBringing ? await this.#room(asked, principal) : null;
       try {
         await this.#recordAndForward({ request, response, asked, owner, principal, room, job });
       } catch (error) {
@@ -163,15 +165,14 @@ export class Door {
       );
   }
 
-  /** Null for what adds no byte. */
+  /** Null for what is in no bucket. */
   async #room(asked: S3Request, principal: Principal): Promise<Room | null> {
     const { bucket, copySource, uploadId, partNumber, length } = asked;
     if (bucket === null) return null;
     const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
     const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
-    if (bytes === 0 && part === null) return null;
     // Whoever claims the coordinator's key id is told no numbers, for the same reason.
-    return await this.#deps.quota.room(bucket, bytes, part, principal.kind === "user");
+    return await this.#deps.quota.room(bucket, storageCost(bytes), part, principal.kind === "user");
   }
 
   /**
@@ -242,7 +243,7 @@ export class Door {
         onAnswer: async (answer, headers, document) => {
           const source = sourceOf(request, principal, isProvenBy(headers));
           const copied = await this.#copied(asked, answer, headers);
-          books.answered(answer, { headers, document, parts: tally?.parts ?? 0, copied });
+          books.answered(answer, { headers, document, parts: tally?.parts ?? listed?.length ?? 0, copied });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
           if (open !== null)
@@ -354,9 +355,13 @@ function say(response: ServerResponse, status: number, what: object): void {
   response.end(body);
 }
 
-/** Whether it may add bytes to a bucket. */
-function bringsBytes({ operation }: S3Request): boolean {
-  return operation.body === "object" || operation.copies;
+/**
+ * Whether it is held to the quota: an object, a part, an open upload. Deletions add markers, and are never refused for it. What the coordinator opens counts, but
+ * is let in: whoever stores into it is told of a full bucket at its parts.
+ */
+function bringsBytes({ operation: { body, copies, trace } }: S3Request, principal: Principal): boolean {
+  if (trace.kind === "multipart" && trace.step === "open") return principal.kind !== "coordinator";
+  return body === "object" || copies;
 }
 
 /** While the engine does so, a listing of the bucket can't be relied on. */

@@ -1,4 +1,5 @@
 /** What one request did to the ledger of its bucket, told once, from the engine's answer. */
+import { LEAST_COST_BYTES, storageCost } from "@resontech/contracts/storage-cost";
 import type { BucketLedger } from "../decisions/bucket-ledger.ts";
 import type { S3Request } from "../decisions/classify.ts";
 import type { Answer } from "../decisions/records.ts";
@@ -9,7 +10,7 @@ type Told = {
   headers: ReadonlyMap<string, string>;
   /** Its body where that is a document. */
   document: string;
-  /** How many the request's list of parts names. */
+  /** How many the request's list of parts, or of objects to delete, names. */
   parts: number;
   /** Bytes of what a copy has made; `reserved` where they can't be others than were reserved, null where nobody could find out. */
   copied: number | "reserved" | null;
@@ -41,7 +42,7 @@ export class Bookkeeping {
       this.#completion?.ledger.notCompleted(this.#completion.id);
       return;
     }
-    this.#room?.stored(typeof told.copied === "number" ? told.copied : undefined);
+    this.#room?.stored(typeof told.copied === "number" ? storageCost(told.copied) : undefined);
     this.#took(told);
   }
 
@@ -71,6 +72,7 @@ export class Bookkeeping {
     if (operation.trace.kind === "multipart" && operation.trace.step === "open") {
       const opened = /<UploadId>([^<]{1,128})<\/UploadId>/.exec(document)?.[1];
       if (opened !== undefined) this.#quota.keep(bucket).uploadOpened(opened);
+      if (this.#room === null) this.#ledger?.added(LEAST_COST_BYTES);
     }
     const ledger = this.#ledger;
     if (ledger === null) return;
@@ -89,12 +91,16 @@ export class Bookkeeping {
         if (uploadId === null || operation.trace.step === "open") return;
         if (operation.trace.step === "complete") this.#completion?.ledger.completed(this.#completion.id, parts);
         else ledger.uploadAborted(uploadId, this.#epoch);
+        // The upload itself is gone, and what its parts were rounded up by.
+        ledger.shrank();
         return;
       case "delete":
-        // A marker alone takes nothing away.
-        if (headers.get("x-amz-delete-marker") !== "true" || this.#asked.versionId !== null) ledger.shrank();
+        if (this.#asked.versionId === null) ledger.added(LEAST_COST_BYTES);
+        // Upon a marker the engine sets none, and a version takes away what nobody tells.
+        ledger.shrank();
         return;
       case "delete-many":
+        ledger.added(parts * LEAST_COST_BYTES);
         ledger.shrank();
         return;
       case "bucket-change":
