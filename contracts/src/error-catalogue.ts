@@ -123,6 +123,7 @@ export const ERROR_CATALOGUE = {
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },
+  user_unknown: { status: 404, hint: "Make the user first: `appliance add-user NAME`." },
   user_exists: { status: 409, hint: "Choose another user name." },
   username_invalid: { status: 400, hint: "Use 2 to 32 lower-case letters, digits, `.`, `_` or `-`, a letter first." },
   idempotency_gone: { status: 410, hint: "The job of this Idempotency-Key was deleted; use a new key." },

@@ -5,6 +5,8 @@ import type { EventObject } from "@resontech/contracts/audit-event";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
 import { auditedOperation, type FailureOutcome, type OpenOperation } from "../audited-operation.ts";
+import { ApiError } from "../api-error.ts";
+import { findDefaultProject, findUser, setSiteFiles } from "../identity/bucket-store.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -28,6 +30,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "join-token": { event: "iam.node.join-token" },
   maintenance: { event: "admin.maintenance" },
   "registry-login": { event: "admin.control" },
+  "site-files": { event: "admin.control" },
 };
 
 export function controlHandler(deps: ControlDeps): ControlHandler {
@@ -65,6 +68,20 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         () => deps.maintain(request.forS),
       );
       return { ok: true, verb: "maintenance", until: until === null ? null : new Date(until).toISOString(), untold };
+    }
+    case "site-files": {
+      const user = findUser(deps.read, request.username);
+      const project = user === null ? null : findDefaultProject(deps.read, user.id);
+      if (project === null) throw new ApiError("user_unknown", "there is no user of this name");
+      const { allowed } = request;
+      await byOperator(
+        deps,
+        "admin.control",
+        { kind: "appliance", id: "appliance" },
+        { verb: request.verb, project, allowed },
+        () => deps.commit.run((db) => setSiteFiles(db, project, allowed)),
+      );
+      return { ok: true, verb: "site-files", project, allowed };
     }
     case "registry-login": {
       const login = await byOperator(

@@ -75,7 +75,7 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.role === "server") this.#transitions.parts.warnings.note(member.job_id, event);
+        if (member.role === "server" || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
