@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isRootPath } from "@resontech/installer/root-path";
 import { runChild } from "./child.ts";
 import type { Phases } from "./phases.ts";
 
@@ -80,8 +81,12 @@ export function installFlags({ instance, root, portOffset, cpuWorkers, perimeter
   return ["--yes", ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];
 }
 
-/** A folder that the numeric users of the appliance can reach: under the working tree, or the system's where a parent is closed. */
+/**
+ * A folder that an appliance can be installed in and its numeric users can reach: under the working tree, or the system's where a parent is
+ * closed or the path has characters that no root may have.
+ */
 export function reachableRoot(preferred: string, fallback: string): string {
+  if (!isRootPath(preferred)) return fallback;
   for (let dir = dirname(preferred); ; dir = dirname(dir)) {
     if (existsSync(dir) && (statSync(dir).mode & 0o001) === 0) return fallback;
     if (dir === dirname(dir)) return preferred;

@@ -68,7 +68,6 @@ export class SecondNode implements AsyncDisposable {
       initBinary: release("engines", "rt-init"),
       runnersDir: release("app", "runners"),
       cpuWorkers,
-      jobUid: 10001,
       instance: `${instance}-2`,
       logLevel: "info",
     };
@@ -157,5 +156,6 @@ export class SecondNode implements AsyncDisposable {
       .filter((path) => path.startsWith(`${this.config.dataDir}/`));
     for (const path of mounts.toSorted().toReversed()) execFileSync("umount", [path]);
     rmSync(this.config.dataDir, { recursive: true, force: true });
+    rmSync(join("/run/resontech", this.config.instance), { recursive: true, force: true });
   }
 }

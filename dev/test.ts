@@ -1,53 +1,101 @@
 /**
- * `npm test [-- FILE…]`: set-up (done before, by setup.mjs), engines, one appliance, then every room's tests against real parts.
- * Ends with `N passed, N failed` alone on a line; exit code 0 only when nothing failed and something ran.
+ * `npm test [-- --tier TIER | --since REV | FILE…]`: set-up (done before, by setup.mjs), then the tests tier by tier, each with no more than it
+ * needs: engines are built for the second, an appliance is installed for the last. `--help` says more.
  */
-import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { TestAppliance } from "./test-appliance.ts";
+import { mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { machineCpuSeconds } from "./machine-cpu.ts";
 import { Phases } from "./phases.ts";
-import { describeFailure } from "./tap-failure.ts";
-import { summarizeTap } from "./tap-summary.ts";
+import { TestAppliance } from "./test-appliance.ts";
+import { testsReachedSince } from "./tests/changed-since.ts";
+import { filesOfTier, HELP, readTestOptions, type TestOptions, TestOptionsError } from "./tests/options.ts";
+import { runTier, type TierOutcome } from "./tests/run-tier.ts";
+import { describeFailure } from "./tests/tap-failure.ts";
+import { testFiles } from "./tests/test-files.ts";
+import { type Tier, TIERS } from "./tests/tier.ts";
+import { TestBundle } from "./tests/test-bundle.ts";
 
-const root = join(import.meta.dirname, "..");
-const bin = (name: string): string => join(root, "node_modules", ".bin", name);
+const repository = join(import.meta.dirname, "..");
+const options = optionsOrExit();
+const phases = new Phases("test", Number(process.env["RT_SETUP_MS"] ?? 0));
+const cpuBefore = machineCpuSeconds();
+const results = join(repository, ".cache", "test");
+mkdirSync(results, { recursive: true });
 
-async function runTap(files: readonly string[], env: NodeJS.ProcessEnv, rawFile: string): Promise<number> {
-  rmSync(rawFile, { force: true });
-  const child = spawn(bin("tap"), ["run", "--reporter=terse", `--output-file=${rawFile}`, ...files], {
-    cwd: root,
-    stdio: "inherit",
-    env,
-  });
-  return await new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? 1));
+const chosen = await chooseFiles(options);
+const outcomes = new Map<Tier, TierOutcome>();
+/** Tests start hundreds of processes from the same files: a start takes half the CPU once they are compiled. */
+const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: join(repository, ".cache", "compile") };
+/** What the uninstall left behind: a failure of the run as any test's is. */
+const leftovers: string[] = [];
+let bundle: TestBundle | null = null;
+for (const tier of TIERS) {
+  const files = filesOfTier(chosen, tier, options.tier);
+  if (files.length === 0) continue;
+  if (tier !== "unit")
+    bundle ??= await phases.run("build", "engines, job image and bundle, built or found", () => TestBundle.build(phases));
+  const environment = { ...env, ...bundle?.environment };
+  const appliance = tier === "acceptance" && bundle !== null ? await installed(bundle) : null;
+  outcomes.set(
+    tier,
+    await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
+      runTier(tier, files, { repository, results, env: { ...environment, ...appliance?.environment } }),
+    ),
+  );
+  await appliance?.remove().catch((error: unknown) => {
+    leftovers.push(error instanceof Error ? error.message : String(error));
   });
 }
+report();
 
-const phases = new Phases("test", Number(process.env["RT_SETUP_MS"] ?? 0));
-const files = process.argv.slice(2);
-const results = join(root, ".cache", "test");
-mkdirSync(results, { recursive: true });
-/** Tests start hundreds of processes from the same sources: a start takes half the CPU once they are compiled. */
-const compileCache = join(root, ".cache", "compile");
+async function installed(from: TestBundle): Promise<TestAppliance> {
+  return await phases.run("appliance", "one appliance, installed as a customer would", () =>
+    TestAppliance.start(phases, from.folder),
+  );
+}
 
-await using appliance = await phases.run("appliance", "one appliance, built and installed as a customer would", () =>
-  TestAppliance.start(phases),
-);
-const rawFile = join(results, "results.tap");
-const status = await phases.run("tests", "tests of every room", () =>
-  runTap(files, { ...process.env, ...appliance.environment, NODE_COMPILE_CACHE: compileCache }, rawFile),
-);
+async function chooseFiles({ files, since }: TestOptions): Promise<readonly string[]> {
+  if (files.length > 0) return files.map((file) => relative(repository, join(process.cwd(), file)));
+  const all = testFiles(repository);
+  if (since === null) return all;
+  const reached = await testsReachedSince(since, repository, all);
+  phases.say(`${reached.length} of ${all.length} files can be reached by what changed since ${since}`);
+  return reached;
+}
 
-const { passed, skipped, failures } = summarizeTap(readFileSync(rawFile, "utf8"));
-phases.say(`phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}`);
-phases.say(`raw results: ${rawFile}`);
-// A run that tap calls bad although no assertion failed (killed, say) still counts as a failure.
-const failed = status !== 0 && failures.length === 0 ? 1 : failures.length;
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
-await appliance[Symbol.asyncDispose]();
-for (const failure of failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
-if (status !== 0 && failures.length === 0) process.stdout.write(`\ntap ended with ${status} and named no failure\n`);
-process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
+function optionsOrExit(): TestOptions {
+  try {
+    const read = readTestOptions(process.argv.slice(2));
+    if (read.help) {
+      process.stdout.write(HELP);
+      process.exit(0);
+    }
+    return read;
+  } catch (error) {
+    if (!(error instanceof TestOptionsError)) throw error;
+    process.stderr.write(`${error.message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
+
+function report(): void {
+  let [passed, failed, skipped] = [0, leftovers.length, 0];
+  for (const left of leftovers) process.stdout.write(`\n${left}\n`);
+  for (const [tier, outcome] of outcomes) {
+    passed += outcome.passed;
+    skipped += outcome.skipped;
+    for (const failure of outcome.failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
+    const isBroken = outcome.status !== 0 && outcome.failures.length === 0;
+    if (isBroken)
+      process.stdout.write(`\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`);
+    failed += isBroken ? 1 : outcome.failures.length;
+  }
+  const cpu = Math.round(machineCpuSeconds() - cpuBefore);
+  phases.say(
+    `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${cpu} s of this machine's CPU`,
+  );
+  phases.say(`raw results: ${results}`);
+  const isNothingReached = options.since !== null && chosen.length === 0;
+  process.exitCode = failed > 0 || (passed === 0 && !isNothingReached) ? 1 : 0;
+  process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
+}

@@ -5,7 +5,6 @@
  *
  * `npm run prove -- frozen-agent [RUNS]` (2 unless said; a node that comes and goes three times in ten minutes is cordoned, so that a third waits)
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LIVENESS } from "../coordinator/src/nodes/decisions/liveness.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
@@ -49,7 +48,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       process.kill(agent, "SIGSTOP");
       const from = Date.now();
       const since = (): number => Math.round((Date.now() - from) / 100) / 10;
-      const node = { socket: appliance.engineSocket, agentFolder: join(appliance.root, "data", "agent") };
+      const node = { socket: appliance.engineSocket, instance: appliance.instance };
       const death = await untilDead(node, members, from, FROZEN_MS);
       await jobs.until(`the fences of ${job}`, (db) => fencedOf(db, job) === members.length, FROZEN_MS);
       const fencedAfterS = since();

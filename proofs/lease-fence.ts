@@ -100,7 +100,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const since = (at = Date.now()): number => Math.round((at - from) / 10) / 100;
       namespace.setLink("down");
       await second.kill();
-      const node = { socket: second.engine.socket, agentFolder: second.config.dataDir };
+      const node = { socket: second.engine.socket, instance: second.config.instance };
       const death = await untilDead(node, members, from, JOB_LIMIT_MS);
       await jobs.until(`the fence of ${server.id}`, (db) => fencedAt(db, server.id) !== null, JOB_LIMIT_MS);
       await jobs.until(`another attempt of ${job}`, (db) => placedAt(db, job) !== null, JOB_LIMIT_MS);

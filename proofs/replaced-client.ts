@@ -54,7 +54,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     progress(`${lost} runs on ${NODE}; the other job's end gives a worker of ${HOME} back`);
     await api.untilEnded(blocker, JOB_LIMIT_MS);
 
-    const node = { socket: second.engine.socket, agentFolder: second.config.dataDir };
+    const node = { socket: second.engine.socket, instance: second.config.instance };
     const cutOff = runningMembers(node.socket);
     const from = Date.now();
     progress(`${NODE} is killed and cut off`);

@@ -1,6 +1,5 @@
 /** Composition of one node's agent: who it is, what it has, what it keeps to, what it runs. */
 import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { BridgeAddress } from "@resontech/contracts/agent-protocol";
@@ -13,9 +12,10 @@ import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { whileEngineIsAway } from "./containers/engine-retry.ts";
 import { JobContainers } from "./containers/job-containers.ts";
+import { seccompOption } from "./containers/seccomp-option.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
-import { LeaseFile } from "./lease/lease-file.ts";
+import { LeaseFile, leaseFolder } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import type { MemberTools } from "./members/member-context.ts";
 import { MemberSet } from "./members/member-set.ts";
@@ -63,7 +63,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const auditWake = new Wake();
   using journal = new SignedJournal({ ...config, keyPem: identity.keyPem, onAppend: () => auditWake.now() });
   const records = new NodeRecords(journal, config.node);
-  const leaseFile = new LeaseFile(join(config.dataDir, "lease"), disk);
+  const leaseFile = new LeaseFile(leaseFolder(config.instance), disk);
   const tools: MemberTools = {
     config,
     store: new MemberStore(config.dataDir, disk),
@@ -81,6 +81,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     tailLimit: new TailLimit(),
     rootCert,
     leaseDir: leaseFile.folder,
+    seccomp: seccompOption(config),
     bootId: bootId(),
     log,
     records,

@@ -13,6 +13,9 @@ export function loadConfig(file: string): AgentConfig {
   if (Value.Check(AgentConfig, value)) {
     const { from, to } = value.jobPorts;
     if (from > to) throw new ConfigInvalidError(`${file}: /jobPorts from ${from} is above to ${to}`);
+    const uids = value.jobUids;
+    if (uids !== undefined && uids.from > uids.to)
+      throw new ConfigInvalidError(`${file}: /jobUids from ${uids.from} is above to ${uids.to}`);
     return Object.freeze(value);
   }
   const first = Value.Errors(AgentConfig, value)[0];

@@ -2,7 +2,7 @@ import { read } from "node:fs";
 import { promisify } from "node:util";
 
 const readAt = promisify(read);
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Bytes `start` to `start + length - 1` of an open file, which stays the caller's. */
 export type FileRange = { fd: number; start: number; length: number };

@@ -3,14 +3,22 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { asTable } from "@resontech/cli/table";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
+import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import { exportAudit, exportEvidence, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
 import { type DiscloseOptions, disclosureOf, withDisclosure } from "./commands/disclose-options.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
+import { addHostCommands } from "./commands/host-commands.ts";
+import { addJobCommands } from "./commands/job-commands.ts";
+import { addKeyCommands } from "./commands/key-commands.ts";
+import { addNodeCommands } from "./commands/node-commands.ts";
+import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { checkImages } from "./commands/check-images.ts";
 import { readStatus, renderStatus } from "./commands/status.ts";
 import { showRoot } from "./commands/show-root.ts";
@@ -33,12 +41,14 @@ import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
 import { Layout } from "./layout.ts";
+import { versionOf } from "./release.ts";
 import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
 import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
 const STOP_TIMEOUT_MS = 180_000;
 /** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
+const MAX_TOKEN_S = 86_400;
 const UNINSTALL_CONNECT_MS = 2_000;
 const HEALTH_TIMEOUT_MS = 300_000;
 
@@ -46,12 +56,17 @@ const HEALTH_TIMEOUT_MS = 300_000;
 const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
 const program = new Command("appliance")
   .description("Operates the sovereign appliance of this host.")
+  .version(versionOf(defaultRoot), "--version", "the version of this release")
   .option("--root <dir>", "install root", defaultRoot)
   .exitOverride()
   .showHelpAfterError("(--help lists all commands)")
+  .hook("preAction", () => {
+    if (process.getuid?.() !== 0)
+      program.error("appliance must be run as root: sudo appliance …", { exitCode: 1, code: "not_root" });
+  })
   .addHelpText(
     "after",
-    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance restart coordinator\n  appliance stop --for 600\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
+    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance restart coordinator\n  appliance stop --for 600\n  appliance key renew k_4f… --days 90\n  appliance logs coordinator -f\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
@@ -68,6 +83,17 @@ leaves(program.command("supervise"), {
 })
   .description("run every part in the foreground (what the systemd unit starts)")
   .action(() => supervise(root()));
+
+const shell: OperatorShell = {
+  openContext: () => openContext(root()),
+  ask: askOperator(() => openContext(root())),
+  print,
+  table: (head, rows, none) => {
+    if (rows.length === 0) say(none);
+    else process.stdout.write(asTable(head, rows, process.stdout.columns ?? null));
+  },
+  say: (line) => process.stdout.write(`${line}\n`),
+};
 
 const seconds = (text: string): number => {
   const value = Number(text);
@@ -176,7 +202,8 @@ leaves(program.command("add-user <username>"), { event: "iam.user.create", logge
 leaves(program.command("site-files <username> <on|off>"), { event: "admin.control", loggedBy: "coordinator" })
   .description("whether files that a user's jobs write at their sites come back; off unless said otherwise")
   .action(async (username: string, word: string) => {
-    if (word !== "on" && word !== "off") return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`);
+    if (word !== "on" && word !== "off")
+      return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, { exitCode: 2 });
     print(
       await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
         verb: "site-files",
@@ -185,34 +212,39 @@ leaves(program.command("site-files <username> <on|off>"), { event: "admin.contro
       }),
     );
   });
+const tokenSeconds = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > MAX_TOKEN_S)
+    throw new InvalidArgumentError(`seconds from 1 to ${MAX_TOKEN_S} are meant`);
+  return value;
+};
 
 leaves(program.command("join-token <node>"), { event: "iam.node.join-token", loggedBy: "coordinator" })
   .description("a one-use token that admits a node")
-  .option("--ttl <seconds>", "validity", "3600")
-  .action(async (node: string, options: { ttl: string }) => {
+  .option("--ttl <seconds>", `validity, 1 to ${MAX_TOKEN_S}`, tokenSeconds, 3600)
+  .action(async (node: string, options: { ttl: number }) => {
     print(
       await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
         verb: "join-token",
         node,
-        ttlS: Number(options.ttl),
+        ttlS: options.ttl,
       }),
     );
   });
 
 const image = program.command("image").description("the release's images in the local registry");
+const repositoryOf = ({ images }: ReleaseManifest, name: string): string => {
+  const found = images.find(({ profile, repository }) => profile === name || repository === name)?.repository;
+  if (found !== undefined) return found;
+  const known = images.map(({ profile, repository }) => profile ?? repository).join(", ");
+  return program.error(`the release has no image ${name}; it has ${known}`, { exitCode: 2 });
+};
 leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coordinator" })
   .description("pull an image of the release into the appliance's container engine; prints its reference")
   .action(async (profile: string) => {
     const context = openContext(root());
     const { config, layout, release } = context;
-    const repository = release.images.find(
-      (candidate) => candidate.profile === profile || candidate.repository === profile,
-    )?.repository;
-    if (repository === undefined)
-      return program.error(
-        `the release has no image ${profile}; it has ${release.images.map((i) => i.profile ?? i.repository).join(", ")}`,
-        { exitCode: 2 },
-      );
+    const repository = repositoryOf(release, profile);
     const engine = new Docker({
       socketPath: config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket,
     });
@@ -221,6 +253,18 @@ leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coo
       askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
     );
     process.stdout.write(`${reference}\n`);
+  });
+leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coordinator" })
+  .description("user name and password to pull an image of the release with any OCI client; the issue and each use are logged")
+  .option("--for <minutes>", "how long they are good, from 1 to 1440", "60")
+  .action(async (profile: string, options: { for: string }) => {
+    const context = openContext(root());
+    const repository = repositoryOf(context.release, profile);
+    const minutes = /^\d{1,4}$/.test(options.for) ? Number(options.for) : 0;
+    if (minutes < 1 || minutes > 1440) return program.error("--for takes whole minutes from 1 to 1440", { exitCode: 2 });
+    const control = context.layout.run("coordinator", "control");
+    const { username, password } = await askCoordinator(control, { verb: "registry-login", repository, forS: minutes * 60 });
+    print({ image: imageReference(context, repository), username, password, minutes, ca: context.layout.rootCert });
   });
 leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator" })
   .description("ask the running registry for every image of the release; prints what it does not serve")
@@ -301,6 +345,11 @@ leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy
   )
   .action(async () => print(await askAuditd(auditControl(), { verb: "clock-is-right" })));
 
+addKeyCommands(program, shell);
+addUserCommands(program, shell);
+addJobCommands(program, shell);
+addNodeCommands(program, shell);
+addHostCommands(program, shell);
 addPrivacyCommands(program, () => openContext(root()), print);
 
 leaves(program.command("ca").description("the appliance's own certificate authority").command("show"), {
@@ -351,8 +400,13 @@ try {
 }
 
 function explain(error: unknown): number {
+  // An argument that only its action could judge: wrong usage as well.
+  if (error instanceof InvalidArgumentError) {
+    say(`appliance: ${error.message}`);
+    return 2;
+  }
   // Commander has said it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === "not_root" ? 1 : 2;
   const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
   const hint = error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
   say(`appliance: ${code}${error instanceof Error ? error.message : String(error)}${hint}`);

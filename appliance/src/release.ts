@@ -9,3 +9,12 @@ export function readRelease(releaseDir: string): ReleaseManifest {
   if (!Value.Check(ReleaseManifest, value)) throw new Error(`${releaseDir}/release-manifest.json is no release manifest`);
   return value;
 }
+
+/** Version of the release that `root` holds, for `--version`; from sources there is none. */
+export function versionOf(root: string): string {
+  try {
+    return readRelease(join(root, "current")).version;
+  } catch {
+    return "of a source tree";
+  }
+}

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Test } from "tap";
+import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 import { parseLeaf } from "../src/event/leaf.ts";
 import { exportLog } from "../src/export/export-log.ts";
 import { type Checkpoint, checkpointText, signatureOf } from "../src/log/checkpoint.ts";
@@ -17,8 +18,6 @@ import { LogReader } from "../src/log/log-reader.ts";
 import type { NoteSigner } from "../src/log/note-key.ts";
 import { formatNote } from "../src/log/signed-note.ts";
 
-const MAIN = join(import.meta.dirname, "../src/auditd/main.ts");
-const VERIFIER = join(import.meta.dirname, "../src/verifier/main.ts");
 const TODAY = new Date().toISOString().slice(0, 10);
 
 export class AuditdFixture {
@@ -66,7 +65,7 @@ export class AuditdFixture {
   init(): { origin: string; verifierKeys: string[]; policySha256: string; created: boolean } {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      [...this.#clock(), MAIN, "init", "--config", this.configFile],
+      [...this.#clock(), shippedProgram("auditd"), "init", "--config", this.configFile],
       {
         encoding: "utf8",
       },
@@ -77,7 +76,7 @@ export class AuditdFixture {
 
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [...this.#clock(), MAIN, "--config", this.configFile], {
+    const child = spawn(process.execPath, [...this.#clock(), shippedProgram("auditd"), "--config", this.configFile], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
@@ -198,34 +197,6 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
-/** Whether a test may have a disk of its own; else it says what it lacks. */
-export const lacksMount: string | false =
-  process.getuid?.() === 0 && spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0
-    ? false
-    : "needs the right to mount";
-
-/** A folder that is a file system of so many bytes, and goes with the test. */
-export class SmallDisk {
-  readonly folder: string;
-
-  /** @param inodes files and folders that it has room for, unlimited unless said */
-  constructor(t: Test, sizeBytes: number, inodes = 0) {
-    this.folder = join(temporaryFolder(t), "disk");
-    mkdirSync(this.folder);
-    this.#mount("-t", "tmpfs", "-o", `size=${sizeBytes},nr_inodes=${inodes}`, "tmpfs", this.folder);
-    t.teardown(() => spawnSync("/usr/bin/umount", [this.folder]));
-  }
-
-  resize(sizeBytes: number): void {
-    this.#mount("-o", `remount,size=${sizeBytes}`, this.folder);
-  }
-
-  #mount(...args: string[]): void {
-    const { status, stderr } = spawnSync("/usr/bin/mount", args, { encoding: "utf8" });
-    if (status !== 0) throw new Error(`mount ${args.join(" ")}: ${stderr}`);
-  }
-}
-
 export async function startedAuditd(t: Test, changes: Partial<AuditdConfig> = {}): Promise<AuditdFixture> {
   const fixture = new AuditdFixture(temporaryFolder(t), changes);
   fixture.init();
@@ -258,7 +229,7 @@ export function keyList(): Omit<EventDraft<"key.list">, "phase"> {
 export async function verified(auditd: AuditdFixture): Promise<object> {
   const file = join(auditd.root, "export.tar");
   await exportLog({ logDir: auditd.shardDir(auditd.currentSlug), file });
-  const args = [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"];
+  const args = [shippedProgram("sov-verify"), file, "--policy", auditd.config.policyFile, "--json"];
   return JSON.parse(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout) as object;
 }
 

@@ -1,6 +1,7 @@
 /** `<root>/etc/agent.json` (0400, root): one node's agent. Paths are absolute. */
 import { type Static, Type } from "typebox";
 import { PortRange } from "./port-range.ts";
+import { UidRange } from "./uid-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
@@ -25,8 +26,8 @@ export const AgentConfig = Type.Object(
     runnersDir: Path,
     /** CPU slots on a node; null = one per core. */
     cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
-    /** Uid and gid inside job containers. */
-    jobUid: Type.Integer({ minimum: 1, default: 10001 }),
+    /** Uids (= gids) of job containers, each member's its own; no user of the host. Absent: `DEFAULT_JOB_UIDS`. */
+    jobUids: Type.Optional(UidRange),
     /** Prefix of containers, networks and mounts, so that two instances on a host never sweep each other's. */
     instance: Type.String(),
     /** Unix socket where the agent shows that it turns; absent where no supervisor asks. */

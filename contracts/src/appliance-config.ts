@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { PortRange } from "./port-range.ts";
+import { UidRange } from "./uid-range.ts";
 import { RetentionClasses } from "./vault-config.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -42,6 +43,8 @@ export const ApplianceConfig = Type.Object(
     ),
     /** Of the perimeter address, for agents of other nodes alone. Absent: `DEFAULT_JOB_PORTS`. */
     jobPorts: Type.Optional(PortRange),
+    /** Numeric users of jobs on this host. Absent: `DEFAULT_JOB_UIDS`. */
+    jobUids: Type.Optional(UidRange),
     containerEngine: Type.Union([
       /** Our own `podman system service`, private root, run root, network directory and HOME. */
       Type.Object({ kind: Type.Literal("podman") }, closed),

@@ -122,6 +122,14 @@ const OfUrl = { url_sha256: Type.Optional(Sha256Hex) };
 /** SHA-256 of the id of a multipart upload: pairs its opening, its end, and what the S3 door saw. */
 const OfUpload = { upload_sha256: Type.Optional(Sha256Hex) };
 
+/**
+ * Whose key the request named, where its signature was not, or not yet, checked: the entry's actor is `unproven` then. The outcome of an operation
+ * names as actor who it was.
+ */
+const Claimed = { claimed: Type.Optional(PlainId) };
+/** The finished job whose output it was. */
+const OfOutput = { job: Type.Optional(PlainId) };
+
 export const EVENT_CATALOGUE = {
   // ── auth, iam ─────────────────────────────────────────────────────────────────────────────────────────────────────────
   "auth.failure": fact(
@@ -132,7 +140,7 @@ export const EVENT_CATALOGUE = {
   "auth.refused": fact(
     "appliance",
     "A known actor asked for something that its role or project does not allow.",
-    Type.Object({ reason: Code }, closed),
+    Type.Object({ reason: Code, ...Claimed }, closed),
   ),
   "auth.host.login": observed(
     "appliance",
@@ -147,6 +155,16 @@ export const EVENT_CATALOGUE = {
     "user",
     "A user was made, with default project.",
     Type.Object({ admin: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "iam.user.change": operation(
+    "user",
+    "A user was disabled or enabled, or was given another quota.",
+    Type.Object({ change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.change": operation(
+    "node",
+    "A node was taken out of placement, or given back to it.",
+    Type.Object({ change: Type.Enum(["drained", "undrained"]) }, closed),
   ),
   "iam.project.create": operation("project", "A project was made.", NoDetail),
   "iam.node.join-token": operation(
@@ -277,6 +295,11 @@ export const EVENT_CATALOGUE = {
     "The first platform key of a user was made by the operator.",
     Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
   ),
+  "key.renew": operation(
+    "key",
+    "The life of a platform key was extended; its secret stays the same.",
+    Type.Object({ expires_in_s: Count }, closed),
+  ),
   "key.revoke": operation("key", "A platform key was revoked.", NoDetail),
   "key.list": fact("user", "A user's platform keys were listed.", Type.Object({ count: Type.Optional(Count) }, closed)),
   "key.bucket.rotate": operation("bucket", "A bucket's key pair was replaced; the old pair is void.", NoDetail),
@@ -381,6 +404,7 @@ export const EVENT_CATALOGUE = {
         version: Type.Optional(Type.Boolean()),
         code: Type.Optional(Code),
         ...OfUrl,
+        ...Claimed,
       },
       closed,
     ),
@@ -389,7 +413,13 @@ export const EVENT_CATALOGUE = {
     "object",
     "An object was written or copied through the S3 door.",
     Type.Object(
-      { bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), copied: Type.Optional(Type.Boolean()), ...OfUrl },
+      {
+        bucket: Type.Optional(PlainId),
+        bytes: Type.Optional(Count),
+        copied: Type.Optional(Type.Boolean()),
+        ...OfUrl,
+        ...Claimed,
+      },
       closed,
     ),
     { maxOpenMs: DAY },
@@ -397,59 +427,72 @@ export const EVENT_CATALOGUE = {
   "data.object.multipart": operation(
     "object",
     "A multipart upload was opened, completed or aborted through the S3 door; its parts have no record of their own.",
-    Type.Object({ bucket: Type.Optional(PlainId), step: Code, ...OfUpload }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), step: Code, ...OfUpload, ...Claimed }, closed),
     { maxOpenMs: HOUR },
   ),
   "data.object.delete": operation(
     "object",
-    "An object, or one version of it, was deleted through the S3 door.",
-    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()) }, closed),
+    "An object, or one version of it, was deleted through the S3 door; `job` says whose output it was.",
+    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
   ),
   "data.object.delete.listed": fact(
     "object",
     "One of the objects that a request for several deletions names; the operation is `data.bucket.delete`.",
-    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()) }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
+  ),
+  "data.object.delete.ended": fact(
+    "object",
+    "What became of one of the objects that a request for several deletions named: its outcome says whether it was deleted.",
+    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
   ),
   "data.object.change": operation(
     "object",
     "Tags, retention, legal hold or access list of an object were changed through the S3 door.",
-    Type.Object({ bucket: Type.Optional(PlainId), aspect: Code }, closed),
+    Type.Object({ bucket: Type.Optional(PlainId), aspect: Code, ...Claimed }, closed),
   ),
   "data.object.refused": fact(
     "object",
-    "A request for an object was refused at the S3 door or the API before the object store saw it: quota, export control.",
-    Type.Object({ bucket: Type.Optional(PlainId), status: Status, code: Code, bytes: Type.Optional(Count) }, closed),
+    "A request for an object was refused: at the S3 door or the API (quota, export control), or a read by the object store (signature, rights).",
+    Type.Object(
+      { bucket: Type.Optional(PlainId), status: Status, code: Code, bytes: Type.Optional(Count), ...OfUrl, ...Claimed },
+      closed,
+    ),
+  ),
+  "data.bucket.refused": fact(
+    "bucket",
+    "A request to list a bucket, or to read of its state, was refused by the object store: signature, rights.",
+    Type.Object({ status: Status, code: Code, ...Claimed }, closed),
   ),
   "data.bucket.delete": operation(
     "bucket",
     "Several objects of a bucket were deleted in one request; each is named by a record `data.object.delete.listed`.",
-    Type.Object({ objects: Count }, closed),
+    Type.Object({ objects: Count, ...Claimed }, closed),
     { maxOpenMs: HOUR },
   ),
   "data.bucket.list": fact(
     "bucket",
     "Objects, versions or open uploads of a bucket were listed at the S3 door.",
-    Type.Object({ status: Status, code: Type.Optional(Code) }, closed),
+    Type.Object({ status: Status, code: Type.Optional(Code), ...Claimed }, closed),
   ),
   "data.bucket.inspect": fact(
     "bucket",
     "A bucket's existence, policy or configuration was read at the S3 door.",
-    Type.Object({ status: Status, aspect: Code, code: Type.Optional(Code) }, closed),
+    Type.Object({ status: Status, aspect: Code, code: Type.Optional(Code), ...Claimed }, closed),
   ),
   "data.bucket.change": operation(
     "bucket",
     "A bucket was made, removed, or its policy or configuration changed through the S3 door.",
-    Type.Object({ aspect: Code, removed: Type.Optional(Type.Boolean()) }, closed),
+    Type.Object({ aspect: Code, removed: Type.Optional(Type.Boolean()), ...Claimed }, closed),
   ),
   "data.buckets.list": fact(
     "appliance",
     "The buckets were listed at the S3 door.",
-    Type.Object({ status: Status, code: Type.Optional(Code) }, closed),
+    Type.Object({ status: Status, code: Type.Optional(Code), ...Claimed }, closed),
   ),
   "key.store.change": operation(
     "key",
     "A key pair was made in or removed from the object store.",
-    Type.Object({ removed: Type.Boolean() }, closed),
+    Type.Object({ removed: Type.Boolean(), ...Claimed }, closed),
   ),
 
   // ── privacy ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@
 import { type Static, Type } from "typebox";
 import type { CoordinatorHealth } from "./coordinator-health.ts";
 import type { ErrorCode } from "./error-catalogue.ts";
+import { OPERATOR_REQUESTS, type OperatorReply } from "./operator-control.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 64 });
@@ -27,9 +28,12 @@ export const ControlRequest = Type.Union([
     {
       verb: Type.Literal("registry-login"),
       repository: Type.String({ maxLength: 256, pattern: "^[a-z0-9]+(?:[._/-][a-z0-9]+)*$" }),
+      /** For so long as often as wanted, as a person's client asks for a token again and again; once within five minutes without. */
+      forS: Type.Optional(Type.Integer({ minimum: 60, maximum: 86_400 })),
     },
     closed,
   ),
+  ...OPERATOR_REQUESTS,
 ]);
 export type ControlRequest = Static<typeof ControlRequest>;
 export type ControlVerb = ControlRequest["verb"];
@@ -59,4 +63,5 @@ export type ControlReply =
   | { ok: true; verb: "maintenance"; until: string | null; untold: string[] }
   | { ok: true; verb: "site-files"; project: string; allowed: boolean }
   | { ok: true; verb: "registry-login"; username: string; password: string }
+  | OperatorReply
   | { ok: false; code: ErrorCode; message: string; hint: string };

@@ -27,6 +27,8 @@ export type CoordinatorHealth = {
   /** Judged by a write. */
   database: "ok" | "full" | "failing";
   storage: "ok" | "unavailable";
+  /** Living platform keys that end within so many days as a finding speaks of. */
+  endingKeys: { key: string; username: string; expiresAt: string }[];
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;
   nodes: NodeHealth[];

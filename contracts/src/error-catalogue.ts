@@ -7,6 +7,7 @@ type ErrorEntry = { status: number; hint: string };
 export const ERROR_CATALOGUE = {
   // 400: the request itself
   validation_failed: { status: 400, hint: "Correct the named field and send the request again." },
+  malformed_request: { status: 400, hint: "Speak HTTP/1.1 over TLS to this port." },
   malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
   idempotency_key_invalid: { status: 400, hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key." },
 
@@ -74,7 +75,15 @@ export const ERROR_CATALOGUE = {
   shard_not_zip: { status: 400, hint: "Make the shard with a zip tool and upload it whole." },
   shard_too_many: { status: 400, hint: "A job may have at most 256 shards." },
   zip_empty: { status: 400, hint: "Put the worker's data into the shard." },
-  zip_unsafe_path: { status: 400, hint: "Store relative paths without `..`, drive letters or control characters." },
+  zip_unsafe_path: {
+    status: 400,
+    hint: "Store relative paths without `..`, drive letters or control characters, at most 255 bytes between two slashes.",
+  },
+  zip_name_unreadable: {
+    status: 400,
+    hint: "Name files in ASCII, or pack with a tool that marks names as UTF-8: Python's zipfile, Info-ZIP's zip, 7-Zip with `-mcu=on`.",
+  },
+  zip_path_conflict: { status: 400, hint: "Store each path once, as a file or as a folder." },
   zip_link: { status: 400, hint: "Store files themselves; links are not unpacked." },
   zip_encrypted: { status: 400, hint: "Store the shard without a password; the bucket is private." },
   zip_bomb: { status: 400, hint: "The shard would unpack to far more than its size allows; check how it was made." },
@@ -109,26 +118,32 @@ export const ERROR_CATALOGUE = {
   session_required: { status: 401, hint: "Sign in, or send a platform key." },
   join_token_invalid: { status: 401, hint: "Ask the operator for a new join token; each works once and for a short time." },
   registry_login_invalid: { status: 401, hint: "Ask the coordinator for a new pull password; each works once." },
+  user_disabled: { status: 403, hint: "Ask the operator, who disabled this user and can enable the user again." },
   session_only: { status: 403, hint: "Platform keys are minted in a signed-in browser session, never by a key." },
   role_required: { status: 403, hint: "Ask a project lead or an administrator for the role." },
   scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
   quota_exceeded: { status: 403, hint: "Delete objects that are no longer needed, or ask the operator for a larger quota." },
 
-  // 404, 409, 410, 413, 415, 429
+  // 404, 405, 408, 409, 410, 413, 415, 417, 429, 431
   not_found: { status: 404, hint: "Check the address and the id; another project's objects are not visible to this key." },
+  method_not_allowed: { status: 405, hint: "Use a method that GET /api/openapi.json lists for this address." },
+  request_timeout: { status: 408, hint: "Send the whole request within a minute." },
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
+  key_conflict: { status: 409, hint: "Choose another key, or delete the object whose key is a folder of this one." },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
   rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },
-  user_unknown: { status: 404, hint: "Make the user first: `appliance add-user NAME`." },
+  user_enabled: { status: 409, hint: "Nothing has to be done: this user's keys are good." },
   user_exists: { status: 409, hint: "Choose another user name." },
   username_invalid: { status: 400, hint: "Use 2 to 32 lower-case letters, digits, `.`, `_` or `-`, a letter first." },
   idempotency_gone: { status: 410, hint: "The job of this Idempotency-Key was deleted; use a new key." },
   body_too_large: { status: 413, hint: "Upload files to the bucket; requests themselves are small." },
   unsupported_media_type: { status: 415, hint: "Send JSON with `Content-Type: application/json`." },
+  expectation_failed: { status: 417, hint: "Send the request without an Expect header, or with 100-continue." },
+  headers_too_large: { status: 431, hint: "Send shorter headers; all of them may have 16 KiB." },
   rate_limited: { status: 429, hint: "Send fewer requests; the Retry-After header says when." },
 
   // 5xx

@@ -6,6 +6,13 @@ import { closed, Nullable } from "./http-common.ts";
 
 /** Entries of one answer. */
 export const MAX_EVENTS_PAGE = 1_000;
+/** Whether a text in the form of {@link Instant} names a day and a second that there is: 30 February does not. */
+export function isInstant(text: string): boolean {
+  const whole = text.includes(".") ? text : text.replace("Z", ".000Z");
+  const at = Date.parse(whole);
+  return !Number.isNaN(at) && new Date(at).toISOString() === whole && at >= 0;
+}
+
 /** UTC; milliseconds may be left out. */
 const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$" });
 /** Last part of a log's origin: `2026`, `2026-2`. */

@@ -58,6 +58,11 @@ export const RegistryTokenQuery = Type.Object(
   },
   closed,
 );
+/** As the OCI distribution specification has it. */
+export const RegistryErrorReply = Type.Object(
+  { errors: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }, closed)) },
+  closed,
+);
 export const RegistryTokenReply = Type.Object(
   { token: Type.String(), access_token: Type.String(), expires_in: Type.Integer(), issued_at: Instant },
   closed,

@@ -9,7 +9,8 @@ export const UPLOAD_SLOWEST_BYTES_PER_S = 5_000_000;
 export const MAX_UPLOAD_PARTS = 10_000;
 
 const Key = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key, without a leading slash" });
-const UploadId = Type.String({ minLength: 1, maxLength: 256 });
+/** As the engine makes them. */
+const UploadId = Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$" });
 
 export const BucketReply = Type.Object(
   {

@@ -59,6 +59,8 @@ export function wireState(state: JobState): WireState {
   return WIRE_STATE[state];
 }
 
+export const TERMINAL_JOB_STATES = ["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "REJECTED"] as const satisfies JobState[];
+
 export function isTerminal(state: JobState): boolean {
-  return state === "SUCCEEDED" || state === "FAILED" || state === "CANCELLED" || state === "EXPIRED" || state === "REJECTED";
+  return TERMINAL_JOB_STATES.some((terminal) => terminal === state);
 }

@@ -18,7 +18,24 @@ export const FrontQuestion = Type.Union([
   Type.Object({ id: Id, ask: Type.Literal("bucket"), bucket: Bucket }, closed),
   /** Whose key pair it is. */
   Type.Object({ id: Id, ask: Type.Literal("principal"), accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed),
-  /** How large the source of a copy is. */
+  /** Whose outputs lie in a folder: the output root of jobs, or `logs/JOB`, `ckpt/JOB`. */
+  Type.Object(
+    { id: Id, ask: Type.Literal("outputs"), bucket: Bucket, folder: Type.String({ minLength: 1, maxLength: 1024 }) },
+    closed,
+  ),
+  /** How large a part of an open upload is. */
+  Type.Object(
+    {
+      id: Id,
+      ask: Type.Literal("part"),
+      bucket: Bucket,
+      key: Type.String({ minLength: 1, maxLength: 1024 }),
+      uploadId: Type.String({ minLength: 1, maxLength: 128 }),
+      partNumber: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    },
+    closed,
+  ),
+  /** How large the source of a copy is, or what was made of it. */
   Type.Object(
     {
       id: Id,
@@ -52,11 +69,25 @@ export const FrontAnswer = Type.Union([
     },
     closed,
   ),
-  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("principal"), kind: PrincipalKind, subject: Subject }, closed),
+  Type.Object(
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("principal"),
+      kind: PrincipalKind,
+      subject: Subject,
+      /** The user's own. `createdAt` in milliseconds since 1970. */
+      bucket: Type.Union([Type.Object({ name: Bucket, createdAt: Bytes }, closed), Type.Null()]),
+    },
+    closed,
+  ),
+  /** `job` is the last one of this folder, `isOver` whether all of it have ended. */
+  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("outputs"), job: Subject, isOver: Type.Boolean() }, closed),
   Type.Object(
     { id: Id, ok: Type.Literal(true), ask: Type.Literal("object"), sizeBytes: Type.Union([Bytes, Type.Null()]) },
     closed,
   ),
+  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("part"), sizeBytes: Type.Union([Bytes, Type.Null()]) }, closed),
   /** The coordinator could not find out; the front then refuses what it asked for. */
   Type.Object({ id: Id, ok: Type.Literal(false), message: Type.String({ maxLength: 512 }) }, closed),
 ]);

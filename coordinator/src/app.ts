@@ -1,9 +1,11 @@
 /** Builds the HTTP app from typed parts; `server.ts` makes the parts and listens. */
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { ErrorReply } from "@resontech/contracts/http-common";
+import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -13,6 +15,7 @@ import Fastify, {
 } from "fastify";
 import { ApiError, errorBody } from "./api-error.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
+import { answerClientError } from "./http/client-errors.ts";
 import { errorReplies } from "./http/error-replies.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
@@ -43,7 +46,7 @@ export type AppDeps = AuditDeps &
   };
 
 const DEFAULT_LIMITS = {
-  /** Of one source; a client's poll and upload calls stay far below. */
+  /** Of one key, and of one address without a key; a client's poll and upload calls stay far below. */
   requestsPerMinute: 6_000,
   failuresPerMinute: 30,
   bodyBytes: 256 * 1024,
@@ -53,7 +56,7 @@ const DEFAULT_LIMITS = {
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const app = Fastify({
-    ...(deps.tls === null ? {} : { https: { ...deps.tls, minVersion: "TLSv1.2" } }),
+    ...(deps.tls === null ? {} : { https: { ...deps.tls, ...SERVER_TLS } }),
     loggerInstance: deps.logger,
     bodyLimit: limits.bodyBytes,
     genReqId: () => randomUUID(),
@@ -61,6 +64,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     requestIdHeader: false,
     trustProxy: false,
     exposeHeadRoutes: false,
+    clientErrorHandler: answerClientError,
     frameworkErrors: refuseAddress,
     requestTimeout: 60_000,
     forceCloseConnections: "idle",
@@ -75,13 +79,22 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 
   await app.register(errorReplies);
   await app.register(routeDeclarations);
-  await app.register(rateLimit, {
-    max: limits.requestsPerMinute,
-    timeWindow: 60_000,
-    errorResponseBuilder: () => new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
-  });
   await app.register(requestAudit, deps);
   await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
+  // After the key is known: of those who share an address none uses up what another may ask.
+  await app.register(rateLimit, {
+    hook: "preParsing",
+    max: limits.requestsPerMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request) => request.caller?.keyId ?? request.ip,
+    errorResponseBuilder: () => new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
+  });
+  // Node answers an unknown expectation without a body.
+  app.server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    const body = JSON.stringify(errorBody("expectation_failed", "the request expects something that this server does not know"));
+    const headers = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) };
+    response.writeHead(417, { ...headers, "cache-control": "no-store" }).end(body);
+  });
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",

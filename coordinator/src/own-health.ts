@@ -16,6 +16,7 @@ export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "commit" | "fl
   isAuditConnected: () => boolean;
   isAuditDraining: () => boolean;
   pingStorage: () => Promise<unknown>;
+  endingKeys: () => CoordinatorHealth["endingKeys"];
 };
 
 /** What is wrong with the coordinator's surroundings and with itself, noted as it happens, told when it is asked. */
@@ -50,6 +51,7 @@ export class OwnHealth implements Disposable {
       audit: { state: auditState(parts), ...recordPump.backlog(), loopLagMs: auditLoopLagMs },
       ...{ database, storage },
       clockStep: this.#step === null ? null : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
+      endingKeys: parts.endingKeys(),
       nodes: fleetViews.nodeHealth(),
     };
   }

@@ -11,6 +11,7 @@ import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { buildApp } from "./app.ts";
 import { ControlServer } from "./control/control-server.ts";
+import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { FrontServer } from "./front/front-server.ts";
@@ -88,6 +89,8 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
     maintain: (forS) => core.maintain(forS),
     health: () => core.health(),
+    views: new OperatorViews(read, () => core.nodeHealth(), now),
+    cordon: (node, reason) => core.cordon(node, reason),
   });
   stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
   return stack.move();

@@ -12,6 +12,7 @@ const parts = {
   isAuditConnected: () => true,
   isAuditDraining: () => false,
   pingStorage: async () => undefined,
+  endingKeys: () => [],
 } as unknown as OwnHealthParts;
 
 t.test("an object store or auditd that hangs is told of, before whoever asks has given up", async (t) => {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { describeFailure } from "../tap-failure.ts";
+import { describeFailure } from "../tests/tap-failure.ts";
 
 t.test("a failure is told with its name and what tap said", async (t) => {
   t.equal(

@@ -1,5 +1,5 @@
 import t from "tap";
-import { summarizeTap } from "../tap-summary.ts";
+import { summarizeTap } from "../tests/tap-summary.ts";
 
 const stream = `TAP version 14
 # Subtest: a/test/one.test.ts

@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
-import { DEFAULT_JOB_PORTS, type PortRange } from "@resontech/contracts/port-range";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { Command } from "commander";
 import { Value } from "typebox/value";
+import { isRootPath } from "./root-path.ts";
 import { InstallRequest } from "./request.ts";
 
 export type InstallFlags = {
@@ -26,6 +28,7 @@ export type InstallFlags = {
   uidBase: string;
   bucketQuotaGib: string;
   jobPorts: string;
+  jobUids: string;
   outputExport: string;
   yes: boolean;
   dryRun: boolean;
@@ -39,8 +42,6 @@ export class OptionInvalidError extends Error {
 }
 
 export const DEFAULT_ROOT = "/opt/resontech";
-/** It stands in a systemd unit, in configuration files of engines and in socket names, whose quoting differs. */
-const ROOT_FORM = /^\/[A-Za-z0-9._/-]{1,160}$/;
 
 const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -65,6 +66,11 @@ export function addInstallOptions(command: Command): Command {
       "--job-ports <from-to>",
       "ports of the perimeter address for jobs over several nodes",
       `${DEFAULT_JOB_PORTS.from}-${DEFAULT_JOB_PORTS.to}`,
+    )
+    .option(
+      "--job-uids <from-to>",
+      "numeric users of jobs, each member's its own",
+      `${DEFAULT_JOB_UIDS.from}-${DEFAULT_JOB_UIDS.to}`,
     )
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
     .option("--output-export <open|controlled>", "whether a user's own key may fetch models that jobs made", "open")
@@ -107,7 +113,7 @@ export function applyAnswers(command: Command): void {
 /** @throws OptionInvalidError naming the first option that can't be used */
 export function toRequest(flags: InstallFlags): InstallRequest {
   const root = resolve(flags.root);
-  if (!ROOT_FORM.test(root))
+  if (!isRootPath(root))
     throw new OptionInvalidError(`--root ${root}: it must be a path of at most 160 letters, digits and . _ - /`);
   const config = toConfig(flags);
   const wrong = Value.Errors(ApplianceConfig, config)[0];
@@ -148,6 +154,7 @@ function toConfig(flags: InstallFlags): unknown {
       postgres: Number(flags.portPostgres),
     },
     jobPorts: toRange(flags.jobPorts),
+    jobUids: toRange(flags.jobUids),
     containerEngine: flags.engine === "docker" ? { kind: "docker", socket: "/var/run/docker.sock" } : { kind: flags.engine },
     agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
     keyKind: flags.keyKind,
@@ -157,8 +164,8 @@ function toConfig(flags: InstallFlags): unknown {
 }
 
 /** Null for what is no range; the schema then names the flag. */
-function toRange(text: string): PortRange | null {
-  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? [];
+function toRange(text: string): { from: number; to: number } | null {
+  const [, from, to] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
   return from === undefined || to === undefined || Number(from) > Number(to) ? null : { from: Number(from), to: Number(to) };
 }
 

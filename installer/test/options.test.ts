@@ -48,3 +48,11 @@ t.test("job ports are a range", async (t) => {
   for (const range of ["31000", "31049-31000", "0-10", "31000-99999", "a-b"])
     t.throws(() => asked(range), { code: "option_invalid", message: /--job-ports/ }, range);
 });
+
+t.test("users of jobs are a range, none of the system's", async (t) => {
+  const key = import.meta.filename;
+  const asked = (range: string) => toRequest({ ...flagsOf(t, "{}", ["--job-uids", range]), key }).config.jobUids;
+  t.same(asked("700000-709999"), { from: 700_000, to: 709_999 });
+  for (const range of ["700000", "709999-700000", "0-70000", "700000-9999999999", "a-b"])
+    t.throws(() => asked(range), { code: "option_invalid", message: /--job-uids/ }, range);
+});

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bootTimeNs, toMs } from "../../agent/src/boot-clock.ts";
+import { leaseFolder } from "../../agent/src/lease/lease-file.ts";
 import { isRunningProcess } from "../measure/is-running-process.ts";
 import { type ContainerProcess, endedMembers } from "./member-containers.ts";
 
@@ -17,7 +18,8 @@ const LOOK_MS = 20;
 /** The engine's monitor notes an end; on a busy host, a while after it. */
 const END_KNOWN_MS = 15_000;
 
-type Node = { socket: string; agentFolder: string };
+/** Its container engine, and the name of its agent's instance. */
+type Node = { socket: string; instance: string };
 
 export type LeaseDeath = { leaseEndsAfterS: number; deadAfterS: number; exitCodes: (number | null)[] };
 
@@ -27,12 +29,12 @@ export type LeaseDeath = { leaseEndsAfterS: number; deadAfterS: number; exitCode
  * @param limitMs after which those that still live are not waited for
  */
 export async function untilDead(
-  { socket, agentFolder }: Node,
+  { socket, instance }: Node,
   members: readonly ContainerProcess[],
   from: number,
   limitMs: number,
 ): Promise<LeaseDeath> {
-  const leaseEndsAt = toMs(BigInt(readFileSync(join(agentFolder, "lease", "lease"), "utf8").trim()));
+  const leaseEndsAt = toMs(BigInt(readFileSync(join(leaseFolder(instance), "lease"), "utf8").trim()));
   const leaseEndsAfterMs = Date.now() - from + leaseEndsAt - toMs(bootTimeNs());
   while (members.some(({ pid }) => isRunningProcess(pid)) && Date.now() - from < limitMs) await sleep(LOOK_MS);
   const deadAfterMs = Date.now() - from;

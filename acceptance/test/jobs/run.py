@@ -1,4 +1,4 @@
-"""Submits one of the models beside it on one tiny shard and follows it; `--cancel` cancels once it runs. Prints JSON lines."""
+"""Submits one of the models beside it on tiny shards and follows it; `--cancel` cancels once it runs. Prints JSON lines, the last with what it logged."""
 import argparse
 import json
 import os
@@ -13,20 +13,27 @@ from resontech import FederationConfig, ResonTech, ResonTechConfig, TrainingConf
 sys.path.insert(0, str(Path(__file__).parent))
 
 parser = argparse.ArgumentParser()
-parser.add_argument("model", choices=["FailingModel", "SlowModel"])
+parser.add_argument("model", choices=["FailingModel", "HostileModel", "SlowModel"])
 parser.add_argument("--name", required=True)
 parser.add_argument("--cancel", action="store_true")
+parser.add_argument("--sites", type=int, default=1)
+parser.add_argument("--file", action="append", default=[], metavar="NAME=TEXT", help="one more file of each shard")
 arguments = parser.parse_args()
 
 if arguments.model == "FailingModel":
     from failing_model import FailingModel as Model
+elif arguments.model == "HostileModel":
+    from hostile_model import HostileModel as Model
 else:
     from slow_model import SlowModel as Model
 
 shards = Path("/work") / arguments.name
 shards.mkdir(parents=True)
-with zipfile.ZipFile(shards / "site-1.zip", "w") as shard:
-    shard.writestr("data.txt", "1")
+for site in range(1, arguments.sites + 1):
+    with zipfile.ZipFile(shards / f"site-{site}.zip", "w") as shard:
+        shard.writestr("data.txt", "1")
+        for name, _, text in (file.partition("=") for file in arguments.file):
+            shard.writestr(name, text)
 
 sdk = ResonTech(
     ResonTechConfig(
@@ -41,7 +48,7 @@ job = sdk.rt_submit(
     name=arguments.name,
     shards_dir=str(shards),
     training=TrainingConfig(),
-    federation=FederationConfig(num_rounds=1, min_clients=1),
+    federation=FederationConfig(num_rounds=1, min_clients=arguments.sites),
     gpu_models=["cpu"],
     max_price_per_gpu_hour=1.0,
 )
@@ -58,4 +65,9 @@ while True:
         break
     time.sleep(0.5)
 raw = sdk.dashboard.get_job(job.id)
-print(json.dumps({"id": job.id, "state": state.value, "error": raw.get("error"), "detail": raw.get("detail")}), flush=True)
+metrics = []
+if state.value == "FINISHED":
+    body = sdk.storage.boto3.get_object(Bucket=sdk.storage.bucket, Key=f"jobs/{arguments.name}/files_out/metrics.jsonl")["Body"].read()
+    metrics = [line["metric"] for line in map(json.loads, body.decode().splitlines()) if line["kind"] == "metric"]
+told = {"id": job.id, "state": state.value, "error": raw.get("error"), "detail": raw.get("detail"), "metrics": metrics}
+print(json.dumps(told), flush=True)

@@ -4,6 +4,7 @@ import type { DesiredMember, InventoryWorker } from "@resontech/contracts/agent-
 import { formatFence } from "@resontech/contracts/fence";
 import { RUNNER_COMMAND } from "@resontech/contracts/runner";
 import type { Attachment } from "../network/job-network.ts";
+import { OWN_FILES } from "./decisions/own-files.ts";
 
 export const LABELS = {
   instance: "tech.reson.instance",
@@ -16,6 +17,9 @@ const OPEN_FILES = 65_536;
 
 /** In the container, on the member's own file system: what PID 1 and the payload say. */
 const OUTPUT_FILE = "/rt/events/output.log";
+
+/** Of every job container: its `/etc/hosts` has it. */
+export const JOB_HOSTNAME = "member";
 
 const ENVIRONMENT = [
   "PATH=/usr/local/bin:/usr/bin:/bin",
@@ -33,6 +37,8 @@ export type Mounts = {
   leaseDir: string;
   runnersDir: string;
   jobDir: string;
+  /** Of {@link OwnFile}s. */
+  etcDir: string;
   /** Warm start; null when the job has none. */
   modelDir: string | null;
   payload: string;
@@ -47,6 +53,8 @@ export type ContainerParts = {
   instance: string;
   engine: "podman" | "docker";
   uid: number;
+  /** The profile as this engine takes it: Docker the text, Podman the path of a file. */
+  seccomp: string;
   mounts: Mounts;
   attachment: Attachment;
   /** Accelerators of this member; none on a CPU slot. */
@@ -60,6 +68,7 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
     name,
     Image: member.image,
     User: `${uid}:${uid}`,
+    Hostname: JOB_HOSTNAME,
     WorkingDir: "/tmp",
     Env: ENVIRONMENT,
     Entrypoint: ["/rt/init"],
@@ -72,10 +81,9 @@ export function containerOptions(member: DesiredMember, parts: ContainerParts): 
     NetworkingConfig: { EndpointsConfig: { [attachment.network]: { IPAMConfig: { IPv4Address: attachment.address } } } },
     HostConfig: {
       NetworkMode: attachment.network,
-      ExtraHosts: attachment.hosts.map((host) => `${host.name}:${host.address}`),
       ReadonlyRootfs: true,
       CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges"],
+      SecurityOpt: ["no-new-privileges", `seccomp=${parts.seccomp}`],
       Memory: resources.memoryBytes,
       // Equal: no swap.
       MemorySwap: resources.memoryBytes,
@@ -102,6 +110,7 @@ function binds(mounts: Mounts): string[] {
     `${mounts.leaseDir}:/rt/lease:ro`,
     `${mounts.runnersDir}:/rt/runner:ro`,
     `${mounts.jobDir}:/rt/job:ro`,
+    ...OWN_FILES.map((file) => `${mounts.etcDir}/${file}:/etc/${file}:ro`),
     ...(mounts.modelDir === null ? [] : [`${mounts.modelDir}:/app/model:ro`]),
     `${mounts.payload}:/app/payload`,
     `${mounts.payload}:/var/tmp/nvflare/data`,

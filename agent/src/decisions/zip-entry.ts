@@ -1,36 +1,34 @@
 /** Whether one entry of a shard may be unpacked, and where. The shard is a stranger's file. */
+import { readZipPath } from "@resontech/contracts/zip-path";
+
 export type ZipEntry = {
-  fileName: string;
-  uncompressedSize: number;
-  compressedSize: number;
+  fileNameRaw: Buffer;
+  extraFieldRaw: Buffer;
   externalFileAttributes: number;
   generalPurposeBitFlag: number;
-  versionMadeBy: number;
+  compressionMethod: number;
 };
 
 export type EntryVerdict = { ok: true; kind: "file" | "folder"; path: string } | { ok: false; why: string };
 
-const MAX_PATH = 1024;
 const UNIX_TYPE = 0o170000;
 const UNIX_FILE = 0o100000;
 const UNIX_FOLDER = 0o040000;
+const STORED = 0;
+const DEFLATED = 8;
 
 export function judgeEntry(entry: ZipEntry): EntryVerdict {
-  const name = entry.fileName;
-  if ((entry.generalPurposeBitFlag & 1) !== 0) return { ok: false, why: `${show(name)} is encrypted` };
-  if (name.length > MAX_PATH || name.includes("\0") || name.includes("\\"))
-    return { ok: false, why: `${show(name)} is no usable path` };
-  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) return { ok: false, why: `${show(name)} is an absolute path` };
-  const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) return { ok: false, why: `${show(name)} leads outside` };
+  const place = readZipPath(entry.fileNameRaw, entry.generalPurposeBitFlag, entry.extraFieldRaw);
+  if (!place.ok) {
+    const why = place.fault === "unsafe" ? "is no usable path" : "is marked as no code that its name can be read in";
+    return { ok: false, why: `${JSON.stringify(place.shown)} ${why}` };
+  }
+  const shown = JSON.stringify(place.path.slice(0, 120));
+  if ((entry.generalPurposeBitFlag & 1) !== 0) return { ok: false, why: `${shown} is encrypted` };
   const type = (entry.externalFileAttributes >>> 16) & UNIX_TYPE;
-  if (type !== 0 && type !== UNIX_FILE && type !== UNIX_FOLDER) return { ok: false, why: `${show(name)} is a link or a device` };
-  const kind = name.endsWith("/") || type === UNIX_FOLDER ? "folder" : "file";
-  return parts.length === 0 && kind === "file"
-    ? { ok: false, why: "an entry has no name" }
-    : { ok: true, kind, path: parts.join("/") };
-}
-
-function show(name: string): string {
-  return JSON.stringify(name.slice(0, 120));
+  if (type !== 0 && type !== UNIX_FILE && type !== UNIX_FOLDER) return { ok: false, why: `${shown} is a link or a device` };
+  const kind = place.isFolder || type === UNIX_FOLDER ? "folder" : "file";
+  if (kind === "file" && entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+    return { ok: false, why: `${shown} is packed by method ${entry.compressionMethod}` };
+  return { ok: true, kind, path: place.path };
 }

@@ -3,6 +3,11 @@ import { join } from "node:path";
 import { toMs, toNs } from "../boot-clock.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
 
+/** In memory, and the same for every appliance of this name: a mount of it tells nothing of where an agent keeps its data. */
+export function leaseFolder(instance: string): string {
+  return join("/run/resontech", instance, "lease");
+}
+
 /**
  * The file that PID 1 of every job container reads: the boot-time deadline in nanoseconds, replaced in one step. Its folder is mounted, not
  * the file: a mounted file would stay the old one.

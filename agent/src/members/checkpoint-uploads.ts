@@ -3,14 +3,10 @@
  * told. One at a time, and the newest of those that came meanwhile: a round is worth nothing once a later one is committed.
  * The first at once, for from then on a lost job does not begin anew.
  */
-import { createHash } from "node:crypto";
-import { closeSync, createWriteStream, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { formatFence } from "@resontech/contracts/fence";
-import { readRange } from "../file-range.ts";
-import type { JobFile } from "./job-file.ts";
+import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
 import { openInContainer } from "./server-outputs.ts";
 
@@ -73,7 +69,9 @@ export class CheckpointUploads {
       if (source === null) throw new Error(`there is no model at ${file}`);
       const { bavail, bsize } = statfsSync(disk.mountPoint);
       if (bavail * bsize < source.sizeBytes * (1 + LEAVE_FACTOR)) throw new Error("the member's disk has no room for a copy");
-      const digest = await copyFile(source, copy, this.#member.abandoned);
+      if (source.sizeBytes === 0) throw new Error("the model is empty");
+      const range = { fd: source.fd, start: 0, length: source.sizeBytes };
+      const digest = await offThread({ kind: "digest", range, copy }, {}, this.#member.abandoned);
       if (digest !== sha256) throw new Error("a later round has overwritten the model");
       const folder = `${ref.member}-${formatFence(ref.fence)}/${round}`;
       const model = await this.#upload(copy, source.sizeBytes, `${folder}/model`);
@@ -106,19 +104,4 @@ export class CheckpointUploads {
       closeSync(fd);
     }
   }
-}
-
-/** @returns SHA-256 of what was copied */
-async function copyFile(source: JobFile, target: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  const tap = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
-  if (source.sizeBytes === 0) throw new Error("the model is empty");
-  const read = readRange({ fd: source.fd, start: 0, length: source.sizeBytes });
-  await pipeline(read, tap, createWriteStream(target, { mode: 0o600 }), { signal });
-  return hash.digest("hex");
 }

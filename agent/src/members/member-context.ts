@@ -24,6 +24,8 @@ export type MemberTools = {
   /** PEM that vouches for the object store. */
   rootCert: string;
   leaseDir: string;
+  /** The system calls of a job, as the container engine takes them. */
+  seccomp: string;
   bootId: string;
   log: Logger;
   /** What this node says in the audit log. */

@@ -1,4 +1,4 @@
-/** One file system of limited size for each member: everything that its container may write lies on it. */
+/** One file system of limited size for each member: all that its container is given lies on it, so that mounts tell nothing of the host's folders. */
 import { execFile } from "node:child_process";
 import {
   chownSync,
@@ -20,8 +20,12 @@ const run = promisify(execFile);
 
 /** Writable by the job, each a mount of its container. */
 const WRITABLE = ["payload", "out", "tmp", "workspace", "events"] as const;
+/** Root's: what is staged for the job to read, and what runs it. */
+const READABLE = ["job", "model", "etc", "init", "runner"] as const;
 /** Less than this is none: a write that failed has mostly filled what was left. */
 const FULL_BYTES = 1024 * 1024;
+/** `rt-init` and the runner, with room. */
+const RUNNER_BYTES = 8 * 1024 * 1024;
 /** Small enough that a shard of a million small files finds an inode for each in the smallest disk of 10 GiB. */
 const BYTES_PER_INODE = 8192;
 
@@ -34,7 +38,7 @@ export class MemberFilesystem {
     this.mountPoint = join(memberDir, "disk");
   }
 
-  path(part: (typeof WRITABLE)[number], ...rest: string[]): string {
+  path(part: (typeof WRITABLE)[number] | (typeof READABLE)[number], ...rest: string[]): string {
     return join(this.mountPoint, part, ...rest);
   }
 
@@ -43,13 +47,14 @@ export class MemberFilesystem {
     return own !== undefined && own.dev !== statSync(dirname(this.mountPoint)).dev;
   }
 
-  /** Makes and mounts it; safe to repeat. The file is sparse: it takes what is written, never more than `sizeBytes`. */
+  /** Makes and mounts it; safe to repeat. The file is sparse: it takes what is written, never more than `sizeBytes` and what runs a job. */
   async create(sizeBytes: number, uid: number): Promise<void> {
     if (!this.isMounted) {
       if (!existsSync(this.#image)) await this.#format(sizeBytes);
       mkdirSync(this.mountPoint, { recursive: true, mode: 0o700 });
       await run("mount", ["-o", "loop,nosuid,nodev,noatime", this.#image, this.mountPoint]);
     }
+    for (const part of READABLE) mkdirSync(this.path(part), { recursive: true, mode: 0o755 });
     for (const part of WRITABLE) {
       mkdirSync(this.path(part), { recursive: true });
       chownSync(this.path(part), uid, uid);
@@ -76,7 +81,7 @@ export class MemberFilesystem {
   async #format(sizeBytes: number): Promise<void> {
     const beside = `${this.#image}.part`;
     const fd = openSync(beside, "w", 0o600);
-    ftruncateSync(fd, sizeBytes);
+    ftruncateSync(fd, sizeBytes + RUNNER_BYTES);
     closeSync(fd);
     // No journal, lazy tables: it lives as long as its member and is never recovered.
     const options = [

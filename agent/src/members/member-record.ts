@@ -29,6 +29,8 @@ export type MemberState = {
   logOffset: number;
   logSeq: number;
   containerId: string | null;
+  /** Its user and group on the host and in the container; null before it is staged. */
+  uid: number | null;
   /** Device memory in use before the member came, in bytes by device. */
   deviceBaseline: Record<string, number>;
   /** The runner's last word. */
@@ -51,6 +53,7 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
     logOffset: 0,
     logSeq: 1,
     containerId: null,
+    uid: null,
     deviceBaseline: {},
     verdict: null,
     model: null,

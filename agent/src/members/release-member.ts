@@ -1,6 +1,4 @@
 /** Gives everything back and proves it: container and processes, network, file system, device memory. */
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processesOf } from "../containers/job-containers.ts";
 import { killWithoutEngine } from "../containers/kill-without-engine.ts";
@@ -14,14 +12,13 @@ type Proof = { processesGone: boolean; diskGone: boolean; devicesAtBaseline: boo
 
 /** Goes on until all is proven, also after it has told that it is not. */
 export async function releaseMember(member: MemberContext): Promise<void> {
-  const { journal, tools, ref, folder } = member;
+  const { journal, tools, ref } = member;
   const tellAtMs = performance.now() + TELL_AFTER_MS;
   let isTold = false;
   for (;;) {
     const proof = await release(member);
     const isClean = Object.values(proof).every(Boolean);
     if (isClean || (!isTold && performance.now() > tellAtMs)) {
-      for (const part of ["job", "model"]) rmSync(join(folder, part), { recursive: true, force: true });
       const event = { kind: "released", ...proof } as const;
       await noteInTheEnd(member, () => journal.note(isClean ? { phase: "released" } : {}, ...(isTold ? [] : [event])));
       isTold = true;

@@ -1,14 +1,11 @@
 /** Uploads by multiparts that the coordinator creates and completes: the agent holds URLs of single parts alone. */
-import { createHash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { abortable } from "../abortable.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import { persist } from "../bus/persist.ts";
 import { RefusedError } from "../bus/refused-error.ts";
-import { type FileRange, readRange } from "../file-range.ts";
-import { transfer } from "../object-transfer.ts";
+import type { FileRange } from "../file-range.ts";
+import { offThread } from "../off-thread/off-thread.ts";
 
 const PARALLEL = 4;
 const TRIES = 5;
@@ -38,8 +35,6 @@ class PartRefusedError extends Error {
   }
 }
 
-const MAX_REFUSAL_BYTES = 16 * 1024;
-
 export class Uploader {
   readonly #coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">;
   readonly #ca: string;
@@ -66,7 +61,8 @@ export class Uploader {
     { fd, start = 0, sizeBytes, key, area, onBytes = () => undefined }: Output,
     signal: AbortSignal,
   ): Promise<string> {
-    const sha256 = await hashOf({ fd, start, length: sizeBytes, onBytes: () => onBytes(0) }, signal);
+    const range = { fd, start, length: sizeBytes };
+    const sha256 = await offThread({ kind: "digest", range }, { onProgress: () => onBytes(0) }, signal);
     this.#onLeaving(member, { sizeBytes, sha256, area: area ?? "output" });
     const request = { ...member, key, sizeBytes, sha256, ...(area === undefined ? {} : { area }) };
     const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
@@ -118,44 +114,10 @@ export class Uploader {
 
 type Part = FileRange & { onBytes: (bytes: number) => void };
 
-async function putOnce(url: string, part: Part, ca: string, signal: AbortSignal): Promise<string> {
-  const headers = { "content-length": part.length };
-  const response = await transfer(url, { method: "PUT", headers, ca, signal }, (request) => {
-    // A read that fails destroys the request, which then tells.
-    pipeline(read(part), request).catch((error: unknown) =>
-      request.destroy(error instanceof Error ? error : new Error(String(error))),
-    );
-  });
-  if (response.statusCode === 403 && (await readRefusal(response)).includes("<Code>QuotaExceeded</Code>"))
-    throw new RefusedError("bucket_full", "the bucket has no room for it");
-  response.resume();
-  const etag = response.headers.etag?.replaceAll('"', "");
-  if (response.statusCode !== 200 || etag === undefined) throw new PartRefusedError(response.statusCode ?? 0);
+async function putOnce(url: string, { onBytes, ...range }: Part, ca: string, signal: AbortSignal): Promise<string> {
+  const onProgress = ({ bytes }: { bytes: number }): void => onBytes(bytes);
+  const { status, etag, refusal } = await offThread({ kind: "part", range, url, ca }, { onProgress }, signal);
+  if (refusal.includes("<Code>QuotaExceeded</Code>")) throw new RefusedError("bucket_full", "the bucket has no room for it");
+  if (status !== 200 || etag === null) throw new PartRefusedError(status);
   return etag;
-}
-
-async function readRefusal(response: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of response) {
-    text += String(chunk);
-    if (text.length > MAX_REFUSAL_BYTES) break;
-  }
-  return text;
-}
-
-async function hashOf(part: Part, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of read(part)) {
-    signal.throwIfAborted();
-    hash.update(chunk);
-  }
-  return hash.digest("hex");
-}
-
-async function* read(part: Part): AsyncIterable<Buffer> {
-  for await (const chunk of readRange(part)) {
-    yield chunk;
-    // Asked for the next one: this one is on its way.
-    part.onBytes(chunk.length);
-  }
 }

@@ -1,4 +1,4 @@
-/** Answers of a container engine that a real one gives too seldom to be waited for; `endings.test.ts` has the real engine. */
+/** Answers of a container engine that a real one gives too seldom to be waited for; `endings.engines.test.ts` has the real engine. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import Docker from "dockerode";

@@ -27,9 +27,11 @@ import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import type { TestObjectStore } from "./object-store.ts";
 import { type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const MIB = 1024 * 1024;
-const JOB_UID = 10001;
+/** Not the default: several test files may run beside an installed appliance. */
+export const JOB_UIDS = { from: 1_800_000_000, to: 1_800_065_535 };
 
 type Parts = {
   dir: string;
@@ -97,7 +99,7 @@ export class TestNode implements AsyncDisposable {
       initBinary: await ensureEngine("init"),
       runnersDir: join(import.meta.dirname, "payload"),
       cpuWorkers: 2,
-      jobUid: JOB_UID,
+      jobUids: JOB_UIDS,
       instance,
       logLevel: "debug",
     };
@@ -126,7 +128,7 @@ export class TestNode implements AsyncDisposable {
 
   /** Starts the agent's process. */
   run(): void {
-    const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
+    const main = shippedProgram("agent");
     this.#agent = spawn(...this.#placed(process.execPath, main, "--config", this.#configFile), {
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -271,6 +273,7 @@ export class TestNode implements AsyncDisposable {
     await this.engine.stop();
     await this.#removeLeftovers();
     rmSync(this.dir, { recursive: true, force: true });
+    rmSync(join("/run/resontech", this.config.instance), { recursive: true, force: true });
     if (this.#parts.ownsSite) await this.#parts.site[Symbol.asyncDispose]();
   }
 

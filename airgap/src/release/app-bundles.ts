@@ -21,10 +21,18 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
+  "app/agent-transfers.mjs": { source: "agent/src/off-thread/transfer-thread.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
   "app/resontech.mjs": { source: "cli/src/main.ts", target: "node20" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
+
+/** Source of one program's entry: `auditd` → `audit/src/auditd/main.ts`. @throws Error for a name that no program has */
+export function programSource(name: string): string {
+  const entry = ENTRIES[`app/${name}.mjs`];
+  if (entry === undefined) throw new Error(`no program is named ${name}`);
+  return entry.source;
+}
 
 /** The verifier again, for an auditor who has a browser and no Node. */
 const VERIFIER_PAGE = "app/sov-verify.html";

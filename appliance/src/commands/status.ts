@@ -10,6 +10,7 @@ import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
 import { readDisks } from "./read-disks.ts";
+import { readRuncVersion } from "../runc/read-runc-version.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
@@ -46,6 +47,7 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
   const findings = findingsOf({
     ...{ parts, health: fleet?.health ?? null, frontLagMs, rolledBack: log?.rolledBack ?? null, vault },
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
+    runc: context.config.agent === null ? null : readRuncVersion(context.config.containerEngine.kind),
     logOf: (part) => logOf(context, part),
   });
   return {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { Value } from "typebox/value";
 
@@ -10,6 +10,10 @@ export class ConfigInvalidError extends Error {
 /** Reads `<root>/etc/appliance.json`. @throws ConfigInvalidError naming the key */
 export function loadConfig(file: string): ApplianceConfig {
   let value: unknown;
+  if (!existsSync(file))
+    throw new ConfigInvalidError(
+      `no appliance is installed here: ${file} is missing; --root must name the folder that the install said, like /opt/resontech`,
+    );
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {

@@ -351,7 +351,7 @@ function agentConfig({ config, layout }: PartContext): AgentConfig {
     initBinary: layout.release("engines", "rt-init"),
     runnersDir: layout.release("app", "runners"),
     cpuWorkers: config.agent?.cpuWorkers ?? null,
-    jobUid: 10001,
+    ...(config.jobUids === undefined ? {} : { jobUids: config.jobUids }),
     instance: config.instance,
     livenessSocket: layout.run("agent", "sock"),
     logLevel: "info",

@@ -163,8 +163,8 @@ export function agentPart(context: PartContext): Part {
     user: "root",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "agent.mjs"), "--config", layout.processConfig("agent")],
-    // What it puts into each job's container.
-    loads: ["app/runners/", "engines/rt-init"],
+    // Its threads, and what it puts into each job's container.
+    loads: ["app/agent-transfers.mjs", "app/runners/", "engines/rt-init"],
     port: null,
     version: release.version,
     prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),

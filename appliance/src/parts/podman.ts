@@ -2,7 +2,8 @@
  * A container engine of our own: Podman's Docker-compatible service with private root, run root, network folder and HOME, so that the
  * host's own containers are never touched and nothing of ours is left in them.
  */
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
 import Docker from "dockerode";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
@@ -15,8 +16,8 @@ import { processPart } from "./process-part.ts";
 export const PODMAN = "/usr/bin/podman";
 
 /**
- * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. That of processes counts
- * all that a user has, and the jobs of a node are one user: each container has a limit of its own in its control group.
+ * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. How many processes a
+ * container may have is said for each, in its control group.
  */
 function containersConf(layout: Layout): string {
   const files = openFilesLimit();
@@ -42,12 +43,28 @@ function pullFolder(layout: Layout): string {
   return layout.data("podman", "pulling");
 }
 
+/**
+ * The storage under a name that tells nothing of the install: a container reads in its own mount table where the layers of its root lie.
+ * A mount, because Podman resolves links.
+ */
+function graphRoot(layout: Layout): string {
+  return layout.run("podman", "graph");
+}
+
+/** Safe to repeat. Private: what is mounted beneath it must not come up at the storage's own path, too. */
+function bindStorage(layout: Layout): void {
+  const [storage, graph] = [layout.data("podman", "storage"), graphRoot(layout)];
+  for (const folder of [storage, graph]) mkdirSync(folder, { recursive: true });
+  const isBound = statSync(storage).ino === statSync(graph).ino && statSync(storage).dev === statSync(graph).dev;
+  if (!isBound) execFileSync("mount", ["--bind", "--make-private", storage, graph]);
+}
+
 function storageConf(layout: Layout): string {
   return [
     "[storage]",
     'driver = "overlay"',
     `runroot = "${layout.run("podman", "storage")}"`,
-    `graphroot = "${layout.data("podman", "storage")}"`,
+    `graphroot = "${graphRoot(layout)}"`,
     "",
   ].join("\n");
 }
@@ -57,9 +74,10 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   const home = layout.data("podman", "home");
   const registry = `${config.name}:${config.ports.registry}`;
   const certs = `${home}/.config/containers/certs.d/${registry}`;
-  for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "storage"), layout.data("podman", "networks"), certs])
+  for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "networks"), certs])
     mkdirSync(folder, { recursive: true });
   chmodSync(layout.run("podman"), 0o700);
+  bindStorage(layout);
   rmSync(pullFolder(layout), { recursive: true, force: true });
   mkdirSync(pullFolder(layout), { mode: 0o700 });
   writeOwned(layout.data("podman", "containers.conf"), containersConf(layout), ROOT, 0o644);

@@ -16,8 +16,9 @@ export function ruleViolation(event: EventDraft & { t: string }): Refusal | null
   if (event.object.kind === "object" && !SHA256_HEX.test(event.object.id))
     return { reason: "not_a_commitment", message: "the id of an object is a commitment of its path" };
   const isOutcome = event.phase === "completed" || event.phase === "failed" || event.phase === "denied";
-  if (isOutcome !== (event.outcome !== undefined))
-    return { reason: "outcome", message: "an outcome has `outcome`, nothing else has" };
+  // A fact may tell at once how it ended.
+  if (event.phase !== "fact" && isOutcome !== (event.outcome !== undefined))
+    return { reason: "outcome", message: "an outcome has `outcome`, a fact may have it, nothing else has" };
   if (event.pii?.some(({ field }, at, all) => at > 0 && field <= all[at - 1]!.field))
     return { reason: "pii_order", message: "pii is in order of field names, each once" };
   if (msOf(event.t) === null) return { reason: "time", message: "t is no instant" };

@@ -28,7 +28,7 @@ export type { LogStatus } from "@resontech/contracts/audit-control";
 export type { LeafRef, LogPlace, OpenOperation, SaidOfOperation, SeenTree, Spooled } from "../wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
-/** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.test.ts pins it. */
+/** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.engines.test.ts pins it. */
 export const ACKNOWLEDGEMENT_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_UNACKNOWLEDGED = 10_000;

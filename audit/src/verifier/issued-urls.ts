@@ -62,7 +62,8 @@ export class IssuedUrls {
       }
       return null;
     }
-    if (actor.sub !== "coordinator") return null;
+    // A request is written down before its signature is checked: whom it names is a claim then.
+    if ((nameIn(detail, "claimed") ?? actor.sub) !== "coordinator") return null;
     // Whoever names the coordinator's key without its secret is refused by the store, and the entry, or the outcome, says so.
     const isAnswered = (integerIn(detail, "status") ?? 400) < 400;
     if (type === "data.object.read" && isAnswered) return this.#used(this.#isIssued(hash), nowMs);

@@ -55,7 +55,12 @@ export class MultipartUploads {
     if (phase === "requested") {
       const upload = nameIn(detail, "upload_sha256");
       const step = nameIn(detail, "step");
-      if (actor.sub !== COORDINATOR || upload === null || (step !== "complete" && step !== "abort")) return null;
+      if (
+        (nameIn(detail, "claimed") ?? actor.sub) !== COORDINATOR ||
+        upload === null ||
+        (step !== "complete" && step !== "abort")
+      )
+        return null;
       this.#atDoor.set(op, { upload, step, isAnnounced: this.#announced.has(upload) });
       if (step === "complete") this.#passed.add(upload);
       this.#bound();

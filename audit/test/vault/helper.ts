@@ -11,8 +11,7 @@ import type { Test } from "tap";
 import { type AuditProducer, committer, connectProducer } from "../../src/producer/producer.ts";
 import { until } from "../audit-out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
-
-const MAIN = join(import.meta.dirname, "../../src/vault/main.ts");
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 export class VaultFixture {
   readonly root: string;
@@ -53,7 +52,9 @@ export class VaultFixture {
 
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, "--config", this.configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [shippedProgram("vault"), "--config", this.configFile], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     this.#output = "";
     const listening = Promise.withResolvers<void>();
@@ -69,7 +70,9 @@ export class VaultFixture {
 
   /** `vault restore COPY`. */
   restore(copy: string): { status: number | null; stdout: string; stderr: string } {
-    return spawnSync(process.execPath, [MAIN, "restore", copy, "--config", this.configFile], { encoding: "utf8" });
+    return spawnSync(process.execPath, [shippedProgram("vault"), "restore", copy, "--config", this.configFile], {
+      encoding: "utf8",
+    });
   }
 
   get output(): string {

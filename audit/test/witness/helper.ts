@@ -4,8 +4,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
 import type { Test } from "tap";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { type Checkpoint } from "../../src/log/checkpoint.ts";
 import { LogReader } from "../../src/log/log-reader.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
@@ -14,30 +14,23 @@ import { TileProofs } from "../../src/log/tile-proofs.ts";
 import { TreeWriter } from "../../src/log/tree-writer.ts";
 import { hasRoom, temporaryFolder, signedCheckpoint } from "../helper.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/witness/main.ts");
-
 export type Runtime = { name: string; node: string; program: string };
 
-/** The source on this Node, and the one compiled file on the host's, which may be an older one. */
-export function runtimes(t: Test): Runtime[] {
-  const outfile = join(temporaryFolder(t), "witness.mjs");
-  buildSync({ entryPoints: [MAIN], outfile, bundle: true, platform: "node", format: "esm", target: "node20" });
+/** The one compiled file on this Node, and on the host's, which may be an older one. */
+export function runtimes(): Runtime[] {
   const path = (process.env["PATH"] ?? "")
     .split(":")
     .filter((folder) => !folder.includes("node_modules"))
     .join(":");
   const found = spawnSync("node", ["--version"], { encoding: "utf8", env: { PATH: path } });
-  const node =
-    found.status === 0
-      ? execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim()
-      : process.execPath;
-  return [
-    { name: `source on ${process.version}`, node: process.execPath, program: MAIN },
-    { name: `one file on ${found.stdout?.trim() ?? process.version}`, node, program: outfile },
-  ];
+  if (found.status !== 0) return [onThisNode()];
+  const node = execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim();
+  return [onThisNode(), { name: found.stdout.trim(), node, program: shippedProgram("witness") }];
 }
 
-export const ON_THIS_NODE: Runtime = { name: "source", node: process.execPath, program: MAIN };
+function onThisNode(): Runtime {
+  return { name: process.version, node: process.execPath, program: shippedProgram("witness") };
+}
 
 export type Posted = { status: number; type: string | null; body: string };
 
@@ -49,7 +42,7 @@ export class WitnessFixture {
   url = "";
   #child: ChildProcess | null = null;
 
-  constructor(t: Test, runtime: Runtime = ON_THIS_NODE) {
+  constructor(t: Test, runtime: Runtime = onThisNode()) {
     this.dir = join(temporaryFolder(t), "w");
     this.#runtime = runtime;
     t.teardown(() => this.stop("SIGKILL"));

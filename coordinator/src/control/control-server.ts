@@ -95,6 +95,14 @@ function parse(line: string): ControlRequest {
   } catch {
     throw new InvalidRequest("the line is not JSON");
   }
-  if (!Value.Check(ControlRequest, value)) throw new InvalidRequest("the line is not a control request");
+  if (!Value.Check(ControlRequest, value)) throw new InvalidRequest(`the line is not a control request${fieldAtFault(value)}`);
   return value;
+}
+
+/** Which field of a known verb is wrong; nothing for what is no verb. */
+function fieldAtFault(value: unknown): string {
+  const verb: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "verb") : undefined;
+  const schema = ControlRequest.anyOf.find(({ properties }) => properties.verb.const === verb);
+  const first = schema === undefined ? undefined : Value.Errors(schema, value)[0];
+  return first === undefined ? "" : `: ${first.instancePath.slice(1) || "it"} ${first.message}`;
 }

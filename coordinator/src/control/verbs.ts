@@ -10,18 +10,32 @@ import { findDefaultProject, findUser, setSiteFiles } from "../identity/bucket-s
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { requireNodeId } from "../nodes/join-tokens.ts";
 import type { MaintenanceReply } from "../nodes/maintenance.ts";
+import type { OperatorReply } from "@resontech/contracts/operator-control";
 import type { ControlHandler } from "./control-server.ts";
+import {
+  cancelJob,
+  changeQuota,
+  disable,
+  drain,
+  enable,
+  type OperatorChangesDeps,
+  renew,
+  revoke,
+  undrain,
+} from "./operator-changes.ts";
 
-export type ControlDeps = AddUserDeps & {
-  kernel: Pick<Kernel, "status">;
-  health: () => Promise<CoordinatorHealth>;
-  passwords: RegistryPasswords;
-  /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
-  joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
-  /** Leases outlive a planned stop of so many seconds; 0 ends it. */
-  maintain: (forS: number) => Promise<MaintenanceReply>;
-};
+export type ControlDeps = AddUserDeps &
+  OperatorChangesDeps & {
+    kernel: Pick<Kernel, "status">;
+    health: () => Promise<CoordinatorHealth>;
+    passwords: RegistryPasswords;
+    /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
+    joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
+    /** Leases outlive a planned stop of so many seconds; 0 ends it. */
+    maintain: (forS: number) => Promise<MaintenanceReply>;
+  };
 
 /** Every verb is here, or the types fail. */
 export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: string }> = {
@@ -31,6 +45,21 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   maintenance: { event: "admin.maintenance" },
   "registry-login": { event: "admin.control" },
   "site-files": { event: "admin.control" },
+  "key-list": { event: "admin.control" },
+  "key-renew": { event: "key.renew" },
+  "key-revoke": { event: "key.revoke" },
+  "user-list": { event: "admin.control" },
+  "user-show": { event: "admin.control" },
+  "user-quota": { event: "iam.user.change" },
+  "user-disable": { event: "iam.user.change" },
+  "user-enable": { event: "iam.user.change" },
+  "job-list": { none: "status" },
+  "job-show": { none: "status" },
+  "job-cancel": { event: "job.cancel" },
+  "node-list": { none: "status" },
+  "node-show": { none: "status" },
+  "node-drain": { event: "iam.node.change" },
+  "node-undrain": { event: "iam.node.change" },
 };
 
 export function controlHandler(deps: ControlDeps): ControlHandler {
@@ -50,6 +79,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       };
     }
     case "join-token": {
+      requireNodeId(request.node);
       const { token, expiresAt } = await byOperator(
         deps,
         "iam.node.join-token",
@@ -72,7 +102,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
     case "site-files": {
       const user = findUser(deps.read, request.username);
       const project = user === null ? null : findDefaultProject(deps.read, user.id);
-      if (project === null) throw new ApiError("user_unknown", "there is no user of this name");
+      if (project === null) throw new ApiError("not_found", `there is no user ${request.username}`);
       const { allowed } = request;
       await byOperator(
         deps,
@@ -89,11 +119,50 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         "admin.control",
         { kind: "appliance", id: "appliance" },
         { verb: request.verb },
-        async () => deps.passwords.issue(request.repository, {}),
+        async () => deps.passwords.issue(request.repository, {}, request.forS),
       );
       return { ok: true, verb: "registry-login", ...login };
     }
+    // Names of people are read on record.
+    case "key-list":
+      return await looked(deps, request.verb, () => ({
+        ...{ ok: true, verb: "key-list", keys: deps.views.keys(request.username ?? null) },
+      }));
+    case "user-list":
+      return await looked(deps, request.verb, () => ({ ok: true, verb: "user-list", users: deps.views.users() }));
+    case "user-show":
+      return await looked(deps, request.verb, () => ({
+        ...{ ok: true, verb: "user-show", user: deps.views.user(request.username), keys: deps.views.keys(request.username) },
+      }));
+    case "job-list":
+      return { ok: true, verb: "job-list", jobs: deps.views.jobs(request.living, request.limit) };
+    case "job-show":
+      return { ok: true, verb: "job-show", ...deps.views.job(request.job) };
+    case "node-list":
+      return { ok: true, verb: "node-list", nodes: deps.views.nodes() };
+    case "node-show":
+      return { ok: true, verb: "node-show", ...deps.views.node(request.node) };
+    case "key-renew":
+      return await renew(deps, request.key, request.days);
+    case "key-revoke":
+      return await revoke(deps, request.key);
+    case "user-quota":
+      return await changeQuota(deps, request.username, request.bytes);
+    case "user-disable":
+      return await disable(deps, request.username);
+    case "user-enable":
+      return await enable(deps, request.username);
+    case "job-cancel":
+      return await cancelJob(deps, request.job, request.reason);
+    case "node-drain":
+      return await drain(deps, request.node);
+    case "node-undrain":
+      return await undrain(deps, request.node);
   }
+}
+
+function looked(deps: ControlDeps, verb: ControlVerb, look: () => OperatorReply): Promise<OperatorReply> {
+  return byOperator(deps, "admin.control", { kind: "appliance", id: "appliance" }, { verb }, async () => look());
 }
 
 function byOperator<T extends OperationType, R>(

@@ -5,6 +5,7 @@ import { jobNetwork } from "./migrations/0003-job-network.ts";
 import { recovery } from "./migrations/0004-recovery.ts";
 import { uploadIndexes } from "./migrations/0005-upload-indexes.ts";
 import { jobFaults } from "./migrations/0006-job-faults.ts";
+import { userAccess } from "./migrations/0007-user-access.ts";
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults];
+export const MIGRATIONS: readonly Migration[] = [identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults, userAccess];

@@ -1,13 +1,14 @@
 import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
 import type { ReadHandle } from "../db/open-database.ts";
 import { findOwnerOfKey, findQuota } from "../identity/bucket-store.ts";
+import { findJobsOfFolder } from "../outputs/jobs-of-folder.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { FrontHandler } from "./front-server.ts";
 
 export type AnswerFrontDeps = {
   read: ReadHandle;
-  store: Pick<ObjectStore, "usage" | "stat">;
+  store: Pick<ObjectStore, "usage" | "stat" | "partBytes">;
   /** Of the engine's admin: the coordinator's own. */
   adminAccessKeyId: string;
 };
@@ -19,9 +20,12 @@ export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps):
     switch (question.ask) {
       case "principal": {
         const { ask, accessKeyId } = question;
-        if (accessKeyId === adminAccessKeyId) return { id, ok: true, ask, kind: "coordinator", subject: null };
-        const subject = findOwnerOfKey(read, accessKeyId);
-        return { id, ok: true, ask, kind: subject === null ? "unknown" : "user", subject };
+        const nobody = { subject: null, bucket: null };
+        if (accessKeyId === adminAccessKeyId) return { id, ok: true, ask, kind: "coordinator", ...nobody };
+        const owner = findOwnerOfKey(read, accessKeyId);
+        if (owner === null) return { id, ok: true, ask, kind: "unknown", ...nobody };
+        const { ownerId, name, createdAt } = owner;
+        return { id, ok: true, ask, kind: "user", subject: ownerId, bucket: { name, createdAt } };
       }
       case "owner":
         return { id, ok: true, ask: question.ask, owner: findQuota(read, question.bucket)?.ownerId ?? null };
@@ -36,6 +40,12 @@ export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps):
         const { ask, bucket, key, versionId } = question;
         const version = await store.stat(bucket, key, versionId ?? undefined);
         return { id, ok: true, ask, sizeBytes: version?.sizeBytes ?? null };
+      }
+      case "outputs":
+        return { id, ok: true, ask: question.ask, ...findJobsOfFolder(read, question.bucket, question.folder) };
+      case "part": {
+        const { ask, bucket, key, uploadId, partNumber } = question;
+        return { id, ok: true, ask, sizeBytes: await store.partBytes(bucket, key, uploadId, partNumber) };
       }
     }
   };

@@ -37,7 +37,7 @@ declare module "fastify" {
 
 /** Of public routes too, whose credential is in the body or in Basic authorization. */
 type CredentialRefusal = Refusal | "join_token_invalid" | "registry_login_invalid";
-type Refusal = "session_required" | "malformed_bearer" | "invalid_api_key";
+type Refusal = "session_required" | "malformed_bearer" | "invalid_api_key" | "user_disabled";
 
 /** A key's last use is kept to the minute. */
 const LAST_USE_STEP_MS = 60_000;
@@ -107,6 +107,7 @@ const REFUSALS: Record<Refusal, string> = {
   session_required: "the request has no credential",
   malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
   invalid_api_key: "the platform key is unknown, revoked or expired",
+  user_disabled: "the operator disabled the user of this key",
 };
 
 function callerOf({ read, now }: AuthenticationOptions, header: string | undefined): Caller | Refusal {
@@ -114,7 +115,8 @@ function callerOf({ read, now }: AuthenticationOptions, header: string | undefin
   const key = /^Bearer ([^\s]{1,256})$/i.exec(header)?.[1];
   if (key === undefined || !key.startsWith("rsk_")) return "malformed_bearer";
   if (!isPlatformKey(key)) return "invalid_api_key";
-  return findCaller(read, hashPlatformKey(key), now()) ?? "invalid_api_key";
+  const found = findCaller(read, hashPlatformKey(key), now());
+  return found === "disabled" ? "user_disabled" : (found ?? "invalid_api_key");
 }
 
 async function logFailure(gate: AuditGate, reason: string, count: number, windowS: number, source: string): Promise<void> {

@@ -47,7 +47,8 @@ export type AddedUser = {
 export async function addUser(deps: AddUserDeps, username: string, isAdmin: boolean): Promise<AddedUser> {
   if (!isUsername(username)) throw new ApiError("username_invalid", "the user name is not valid");
   const known = findUser(deps.read, username);
-  if (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id))
+  // A disabled user has no key pair, and is whole all the same.
+  if (known?.isDisabled || (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id)))
     throw new ApiError("user_exists", "there is a user of this name");
   const userId = known?.id ?? (await createUser(deps, username, isAdmin));
   const projectId = findDefaultProject(deps.read, userId);

@@ -12,7 +12,7 @@ import { bucketPolicy } from "../storage/decisions/bucket-policy.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { S3Credentials } from "../storage/s3-transport.ts";
 import type { S3Users } from "../storage/s3-users.ts";
-import { notePendingPair, promotePair, settlePair, type UnsettledPair, unsettledPairs } from "./bucket-store.ts";
+import { notePendingPair, promotePair, retirePair, settlePair, type UnsettledPair, unsettledPairs } from "./bucket-store.ts";
 
 export type BucketKeysDeps = {
   read: ReadHandle;
@@ -51,6 +51,28 @@ export class BucketKeys {
         settled(db);
       });
       return pair;
+    } finally {
+      this.#changing.delete(bucket);
+    }
+  }
+
+  /**
+   * Takes the bucket's pair away: nobody's key opens the bucket until {@link replace} makes a new pair.
+   * @param settled as for {@link replace}
+   * @throws ApiError rotation_in_progress
+   */
+  async withdraw(bucket: string, settled: (db: WriteHandle) => void): Promise<void> {
+    if (this.#changing.has(bucket)) throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
+    this.#changing.add(bucket);
+    const { commit, users } = this.#deps;
+    try {
+      await this.#settle(unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket));
+      const retired = await commit.run((db) => retirePair(db, bucket));
+      if (retired !== null) await users.remove(retired);
+      await commit.run((db) => {
+        settlePair(db, bucket);
+        settled(db);
+      });
     } finally {
       this.#changing.delete(bucket);
     }

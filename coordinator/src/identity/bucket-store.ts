@@ -4,7 +4,7 @@ import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 export type Bucket = { name: string; ownerId: string; quotaBytes: number; accessKeyId: string };
 export type UnsettledPair = { bucket: string; accessKeyId: string | null; pending: string | null; retired: string | null };
 export type Project = { id: string; name: string; isDefault: boolean; createdAt: number };
-export type UserRow = { id: string; username: string };
+export type UserRow = { id: string; username: string; isDisabled: boolean };
 
 type BucketRow = { name: string; owner_id: string; quota_bytes: number; access_key_id: string | null };
 
@@ -28,17 +28,23 @@ export function findQuota(db: ReadHandle, bucket: string): { ownerId: string; qu
 }
 
 /** Whose key pair it is: the bucket's own, one that is about to be, or the one before it until the engine has forgotten it. */
-export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): string | null {
+export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): { ownerId: string; name: string; createdAt: number } | null {
   const row = db
-    .prepare<[string], { ownerId: string }>(
-      "SELECT owner_id AS ownerId FROM buckets WHERE ? IN (access_key_id, pending_access_key_id, retired_access_key_id)",
+    .prepare<[string], { ownerId: string; name: string; createdAt: number }>(
+      `SELECT owner_id AS ownerId, name, created_at AS createdAt FROM buckets
+       WHERE ? IN (access_key_id, pending_access_key_id, retired_access_key_id)`,
     )
     .get(accessKeyId);
-  return row?.ownerId ?? null;
+  return row ?? null;
 }
 
 export function findUser(db: ReadHandle, username: string): UserRow | null {
-  return db.prepare<[string], UserRow>("SELECT id, username FROM users WHERE username = ?").get(username) ?? null;
+  const row = db
+    .prepare<[string], { id: string; username: string; disabled_at: number | null }>(
+      "SELECT id, username, disabled_at FROM users WHERE username = ?",
+    )
+    .get(username);
+  return row === undefined ? null : { id: row.id, username: row.username, isDisabled: row.disabled_at !== null };
 }
 
 export function findDefaultProject(db: ReadHandle, userId: string): string | null {
@@ -118,6 +124,20 @@ export function promotePair(db: WriteHandle, bucket: string): string | null {
     )
     .get(bucket);
   return row?.retired ?? null;
+}
+
+/** The bucket has no pair from here on. Answers with the one that the engine has yet to forget. */
+export function retirePair(db: WriteHandle, bucket: string): string | null {
+  const row = db
+    .prepare<[string], { retired: string | null }>(
+      `UPDATE buckets SET retired_access_key_id = access_key_id, access_key_id = NULL WHERE name = ? RETURNING retired_access_key_id AS retired`,
+    )
+    .get(bucket);
+  return row?.retired ?? null;
+}
+
+export function setQuota(db: WriteHandle, userId: string, bytes: number): void {
+  db.prepare("UPDATE buckets SET quota_bytes = ? WHERE owner_id = ?").run(bytes, userId);
 }
 
 export function settlePair(db: WriteHandle, bucket: string): void {

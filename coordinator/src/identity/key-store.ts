@@ -34,15 +34,19 @@ type KeyRow = {
   revoked_at: number | null;
 };
 
-/** Null for a key that is unknown, revoked or over. */
-export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | null {
+/** Null for a key that is unknown, revoked or over; `disabled` for a good key of a user whom the operator disabled. */
+export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | "disabled" | null {
   const row = db
-    .prepare<[Buffer, number], Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number }>(
-      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin FROM platform_keys k JOIN users u ON u.id = k.user_id
+    .prepare<
+      [Buffer, number],
+      Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number; disabled_at: number | null }
+    >(
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at FROM platform_keys k JOIN users u ON u.id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
     )
     .get(hash, now);
   if (row === undefined) return null;
+  if (row.disabled_at !== null) return "disabled";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
   return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes, isAdmin: row.is_admin === 1 };
 }
@@ -61,6 +65,25 @@ export function listKeys(db: ReadHandle, userId: string): Omit<KeyReply, "curren
     lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at),
     revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
   }));
+}
+
+/** A key is told of so long before its end. */
+const ENDING_MS = 14 * 86_400_000;
+/** More would say nothing that the first ones don't. */
+const MAX_ENDING = 50;
+
+/** Living keys of users who are not disabled that end within two weeks, the soonest first; one that ended within a day is told, too. */
+export function endingKeys(
+  db: Pick<WriteHandle, "prepare">,
+  now: number,
+): { key: string; username: string; expiresAt: string }[] {
+  const rows = db
+    .prepare<[number, number, number], { id: string; username: string; expires_at: number }>(
+      `SELECT k.id, u.username, k.expires_at FROM platform_keys k JOIN users u ON u.id = k.user_id
+       WHERE k.revoked_at IS NULL AND u.disabled_at IS NULL AND k.expires_at > ? AND k.expires_at <= ? ORDER BY k.expires_at LIMIT ?`,
+    )
+    .all(now - 86_400_000, now + ENDING_MS, MAX_ENDING);
+  return rows.map(({ id, username, expires_at }) => ({ key: id, username, expiresAt: instant(expires_at) }));
 }
 
 export function isOwnKey(db: ReadHandle, userId: string, keyId: string): boolean {
@@ -98,6 +121,20 @@ export function revokeKey(db: WriteHandle, userId: string, keyId: string, now: n
     keyId,
     userId,
   );
+}
+
+/** Whosever key it is. A revoked key stays revoked. @throws ApiError not_found */
+export function renewKey(db: WriteHandle, keyId: string, expiresAt: number): void {
+  const { changes } = db
+    .prepare("UPDATE platform_keys SET expires_at = ? WHERE id = ? AND revoked_at IS NULL")
+    .run(expiresAt, keyId);
+  if (changes === 0) throw new ApiError("not_found", "there is no such key, or it was revoked");
+}
+
+/** Whosever key it is; revoking twice changes nothing. @throws ApiError not_found */
+export function revokeAnyKey(db: WriteHandle, keyId: string, now: number): void {
+  const { changes } = db.prepare("UPDATE platform_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?").run(now, keyId);
+  if (changes === 0) throw new ApiError("not_found", "there is no such key");
 }
 
 export function noteUse(db: WriteHandle, keyId: string, now: number): void {

@@ -1,4 +1,4 @@
-/** One-use passwords for the registry's token realm, in memory: one that a restart forgets is simply asked for again. */
+/** Passwords for the registry's token realm, in memory: one that a restart forgets is simply asked for again. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../api-error.ts";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
@@ -15,15 +15,15 @@ const LIFE_MS = 5 * 60_000;
 const MAX_OPEN = 10_000;
 
 export class RegistryPasswords {
-  readonly #open = new Map<string, { grant: PullGrant; hash: Buffer; expiresAt: number }>();
+  readonly #open = new Map<string, { grant: PullGrant; hash: Buffer; expiresAt: number; isReusable: boolean }>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Good for one token within five minutes. */
-  issue(repository: string, audit: PullGrant["audit"]): { username: string; password: string } {
+  /** Good for one token within five minutes, or with `forS` for any number within so many seconds. */
+  issue(repository: string, audit: PullGrant["audit"], forS?: number): { username: string; password: string } {
     const now = this.#now();
     for (const [username, { expiresAt }] of this.#open) if (expiresAt <= now) this.#open.delete(username);
     if (this.#open.size >= MAX_OPEN) throw new ApiError("overloaded", `more than ${MAX_OPEN} pull passwords are unused`);
@@ -32,19 +32,20 @@ export class RegistryPasswords {
     this.#open.set(username, {
       grant: { repository, username, audit },
       hash: hashOf(password),
-      expiresAt: now + LIFE_MS,
+      expiresAt: now + (forS === undefined ? LIFE_MS : forS * 1000),
+      isReusable: forS !== undefined,
     });
     return { username, password };
   }
 
   /**
-   * Null unless it is the right password, for the first time and in time.
+   * Null unless it is the right password, in time, and for the first time where it is good for one.
    * @param spend what it is good for; where that throws nothing was had for the password, and it stays good
    */
   async use<T>(username: string, password: string, spend: (grant: PullGrant) => Promise<T>): Promise<T | null> {
     const open = this.#open.get(username);
     if (open === undefined || open.expiresAt <= this.#now() || !timingSafeEqual(open.hash, hashOf(password))) return null;
-    this.#open.delete(username);
+    if (!open.isReusable) this.#open.delete(username);
     try {
       return await spend(open.grant);
     } catch (error) {

@@ -53,6 +53,8 @@ export interface Kernel {
    * @param audit the acknowledged `job.cancel.requested`
    */
   requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null>;
+  /** Tells the job's owner why somebody else stopped the job; nothing for a job that has ended otherwise. */
+  explainStop(jobId: string, message: string): Promise<void>;
   /** Null when the project has no such job. */
   job(id: string, projectId: string): JobView | null;
   /** Newest first. */

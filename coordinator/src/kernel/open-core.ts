@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
-import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { beginGeneration } from "../audit/begin-generation.ts";
 import { closeOpenOperations } from "../audit/close-open-operations.ts";
@@ -21,6 +21,7 @@ import { giveHint, HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
+import { endingKeys } from "../identity/key-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
@@ -66,6 +67,9 @@ export type Core = AsyncDisposable & {
   gate: AuditProducer;
   record: RecordEvent;
   joinTokens: JoinTokens;
+  /** Takes a node out of placement for a reason, or back for null. Inside a commit. */
+  cordon(node: string, reason: string | null): void;
+  nodeHealth(): NodeHealth[];
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
   health(): Promise<CoordinatorHealth>;
@@ -125,6 +129,8 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     kernel: parts.kernel,
     ...{ db, read, commit, gate, joinTokens, generation },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    cordon: (node, reason) => parts.nodes.setCordon(node, reason),
+    nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>
       planStop(parts, forS, () => {
         for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });
@@ -137,6 +143,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         isAuditConnected: () => gate.connected,
         isAuditDraining: () => gate.draining,
         pingStorage: () => options.store.ping(),
+        endingKeys: () => endingKeys(db, clock.now()),
       }),
     isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -51,6 +51,13 @@ export class SqliteKernel implements Kernel {
     });
   }
 
+  async explainStop(jobId: string, message: string): Promise<void> {
+    const { commit } = this.#parts;
+    await commit.run((db) => {
+      db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'").run(message, jobId);
+    });
+  }
+
   job(id: string, projectId: string): JobView | null {
     const view = this.#parts.jobViews.job(id);
     return view?.projectId === projectId ? view : null;

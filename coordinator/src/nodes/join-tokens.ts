@@ -13,6 +13,15 @@ import type { NodeTable } from "./node-table.ts";
 /** Node ids stand in subjects, worker ids and DNS names. */
 const NODE_ID = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
 
+/** @throws ApiError validation_failed for a name that no node may have */
+export function requireNodeId(node: string): void {
+  if (!NODE_ID.test(node))
+    throw new ApiError(
+      "validation_failed",
+      `${JSON.stringify(node)} can't name a node: lower-case letters, digits and - are meant, at most 40, the first and last no -`,
+    );
+}
+
 type TokenRow = { node_id: string; expires_at: number; used_at: number | null };
 
 export type JoinParts = {
@@ -42,8 +51,7 @@ export class JoinTokens {
    */
   async make(node: string, ttlS: number): Promise<{ token: string; expiresAt: number }> {
     const { db, commit, clock } = this.#parts;
-    if (!NODE_ID.test(node))
-      throw new ApiError("validation_failed", "a node id is a lower-case DNS label of at most 40 characters");
+    requireNodeId(node);
     const token = `rtj_${randomBytes(32).toString("base64url")}`;
     const now = clock.now();
     const expiresAt = now + ttlS * 1000;

@@ -77,6 +77,13 @@ export class NodeTable {
       .run(JSON.stringify(flaps), cordonReason === null ? 0 : 1, cordonReason, id);
   }
 
+  /** Takes the node out of placement for a reason, or back for null; what runs there runs on. */
+  setCordon(id: string, reason: string | null): void {
+    this.#db
+      .prepare("UPDATE nodes SET is_cordoned = ?, cordon_reason = ?, flaps = '[]' WHERE id = ?")
+      .run(reason === null ? 0 : 1, reason, id);
+  }
+
   /** Of the first beat after a registration: a later one that differs tells of another inventory. */
   setInventoryDigest(id: string, digest: string): void {
     this.#db.prepare("UPDATE nodes SET inventory_digest = ? WHERE id = ?").run(digest, id);

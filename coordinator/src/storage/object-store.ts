@@ -48,6 +48,8 @@ export interface ObjectStore {
   abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean>;
   /** @throws S3UnavailableError where one key has as many as the engine lists at a time. */
   listUploads(bucket: string, prefix: string): Promise<OpenUpload[]>;
+  /** Size of one part of an open upload; null when there is none. */
+  partBytes(bucket: string, key: string, uploadId: string, partNumber: number): Promise<number | null>;
   /** Resolves while the engine answers. */
   ping(): Promise<void>;
 }
@@ -284,6 +286,18 @@ export class S3ObjectStore implements ObjectStore {
       if (after === "") throw new S3UnavailableError(`${this.#pageEntries} or more open uploads of one key can't be listed`);
     }
     return found;
+  }
+
+  async partBytes(bucket: string, key: string, uploadId: string, partNumber: number): Promise<number | null> {
+    const query = { uploadId, "max-parts": "1", "part-number-marker": String(partNumber - 1) };
+    try {
+      const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
+      const [part] = childNodes(parseDocument(body.toString("utf8"), "ListPartsResult"), "Part");
+      return part !== undefined && childText(part, "PartNumber") === String(partNumber) ? Number(childText(part, "Size")) : null;
+    } catch (error) {
+      if (error instanceof S3ResponseError && error.status === 404) return null;
+      throw error;
+    }
   }
 
   async ping(): Promise<void> {

@@ -2,12 +2,12 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const run = promisify(execFile);
-const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
+const MAIN = shippedProgram("auditd");
 
 export type AuditdFixture = AsyncDisposable & {
   gateSocket: string;

@@ -12,7 +12,17 @@ import { type ControlHandler, ControlServer } from "../../src/control/control-se
 
 const silent = pino({ level: "silent" });
 const HEALTH: CoordinatorHealth = {
-  ...{ loopLagMs: 0, brake: null, plannedStopUntil: null, bus: "up", database: "ok", storage: "ok", clockStep: null, nodes: [] },
+  ...{
+    loopLagMs: 0,
+    brake: null,
+    plannedStopUntil: null,
+    bus: "up",
+    database: "ok",
+    storage: "ok",
+    clockStep: null,
+    nodes: [],
+    endingKeys: [],
+  },
   audit: { state: "ok", waiting: 0, oldestWaitMs: 0, loopLagMs: 0 },
 };
 const handle: ControlHandler = async (request) => {

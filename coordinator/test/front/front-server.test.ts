@@ -34,6 +34,7 @@ const store = {
   },
   stat: async (_bucket: string, key: string, versionId?: string) =>
     key === "there" ? { key, versionId: versionId ?? "v", sizeBytes: 7, etag: "" } : null,
+  partBytes: async (_bucket: string, _key: string, uploadId: string) => (uploadId === "open" ? 5 : null),
 };
 const answer = answerFront({ read: database.read, store, adminAccessKeyId: "RTADMIN" });
 mkdirSync(join(dir, "front"), { mode: 0o750 });
@@ -66,10 +67,13 @@ t.test("it says whose key and bucket it is, how full, and how large", async (t) 
     { ask: "bucket", bucket: "nobody-1" },
     { ask: "object", bucket: "alice-1", key: "there", versionId: null },
     { ask: "object", bucket: "alice-1", key: "not there", versionId: "v" },
+    { ask: "part", bucket: "alice-1", key: "x", uploadId: "open", partNumber: 1 },
+    { ask: "part", bucket: "alice-1", key: "x", uploadId: "gone", partNumber: 1 },
+    { ask: "outputs", bucket: "alice-1", folder: "jobs/none" },
   ]);
   t.match(answers, [
-    { kind: "coordinator", subject: null },
-    { kind: "user", subject: "u_1" },
+    { kind: "coordinator", subject: null, bucket: null },
+    { kind: "user", subject: "u_1", bucket: { name: "alice-1" } },
     { kind: "user", subject: "u_1" },
     { kind: "unknown", subject: null },
     { owner: "u_1" },
@@ -79,6 +83,9 @@ t.test("it says whose key and bucket it is, how full, and how large", async (t) 
     { bucket: null },
     { sizeBytes: 7 },
     { sizeBytes: null },
+    { sizeBytes: 5 },
+    { sizeBytes: null },
+    { job: null, isOver: true },
   ]);
 });
 

@@ -5,7 +5,7 @@ import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
 import type { CatalogueEntry, Kernel, WorkersStats } from "../../src/kernel/kernel.ts";
 
-/** Records what routes ask for and answers as told, also what the real kernel can't be made to: test/server.test.ts has that one. */
+/** Records what routes ask for and answers as told, also what the real kernel can't be made to: test/server.engines.test.ts has that one. */
 export class FakeKernel implements Kernel {
   readonly tasks: AcceptedTask[] = [];
   readonly views = new Map<string, JobView>();
@@ -44,6 +44,8 @@ export class FakeKernel implements Kernel {
     this.views.set(jobId, stopping);
     return stopping;
   }
+
+  async explainStop(): Promise<void> {}
 
   job(id: string, projectId: string): JobView | null {
     const view = this.views.get(id);

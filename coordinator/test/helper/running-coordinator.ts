@@ -14,9 +14,10 @@ import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
 import { freePort, type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const AUDIT_OUT = join(import.meta.dirname, "../../../audit/src/audit-out/main.ts");
-const SERVER = join(import.meta.dirname, "../../src/server.ts");
+const AUDIT_OUT = shippedProgram("audit-out");
+const SERVER = shippedProgram("coordinator");
 
 /** The coordinator as its own process, with the real auditd, NATS and S3 engine. */
 export class RunningCoordinator implements AsyncDisposable {

@@ -1,6 +1,8 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
-import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
+import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
 import type { RootState } from "../steps/root-folder.ts";
 
 export type Disk = { path: string; freeBytes: number; freeInodes: number; neededBytes: number; neededInodes: number };
@@ -16,6 +18,8 @@ export type HostFacts = {
   disks: readonly Disk[];
   /** As the container engine says it, "26.1.5"; null when it does not answer. */
   engineVersion: string | null;
+  /** Null when it can't be asked. */
+  runc: RuncVersion | null;
   /** Tool → found. */
   tools: Readonly<Record<string, boolean>>;
   portsInUse: readonly number[];
@@ -37,6 +41,8 @@ export type HostFacts = {
   clockS: number;
   /** Names of this host's users whose id is one of ours. */
   usersInRange: readonly string[];
+  /** Whoever of this host has numbers of the range for jobs. */
+  jobUsersInRange: readonly string[];
   selinuxEnforces: boolean;
   fapolicydRuns: boolean;
   fipsMode: boolean;
@@ -62,6 +68,8 @@ const COPY_ON_WRITE: Readonly<Record<number, string>> = {
 };
 const MIN_MEMORY_BYTES = 4 * GIB;
 const MIN_CPUS = 2;
+/** Far more than a node has members: a number is not soon used again. */
+const MIN_JOB_USERS = 1024;
 const MAX_CLOCK_S = Date.UTC(2100, 0) / 1000;
 
 /** Programs that running parts call, and the package that carries each. */
@@ -138,6 +146,14 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
     facts.usersInRange.length === 0 ? "none of ours is taken" : `taken by ${facts.usersInRange.join(", ")}`,
     "choose another --uid-base: those users could read what the processes of the same number own",
   );
+  const escapes = facts.runc === null ? [] : knownEscapes(facts.runc);
+  warn(
+    "runc-escapes",
+    escapes.length === 0,
+    `runc ${facts.runc?.version ?? "was not asked"}: ${escapes.join(", ") || "no known escape"}`,
+    RUNC_REMEDY,
+  );
+  checkJobUsers(facts, config, need);
   warn(
     "selinux",
     !facts.selinuxEnforces,
@@ -230,6 +246,19 @@ function checkRoot(facts: HostFacts, root: string, need: Add): void {
     !facts.rootIsNoexec,
     facts.rootIsNoexec ? "mounted noexec" : "may execute",
     "choose a --root on a file system that is not mounted noexec",
+  );
+}
+
+/** A job's processes and files would be that user's, and the user's the job's. */
+function checkJobUsers({ jobUsersInRange }: HostFacts, { uidBase, jobUids }: ApplianceConfig, need: Add): void {
+  const { from, to } = jobUids ?? DEFAULT_JOB_UIDS;
+  const ours = Object.values(UID_OFFSETS).map((offset) => uidBase + offset);
+  const taken = [...jobUsersInRange, ...(ours.some((uid) => from <= uid && uid <= to) ? ["the appliance's own processes"] : [])];
+  need(
+    "job-users",
+    taken.length === 0 && to - from + 1 >= MIN_JOB_USERS,
+    `${from}-${to}, ${taken.length === 0 ? "nobody's" : `taken by ${taken.join(", ")}`}`,
+    `choose another --job-uids, of ${MIN_JOB_USERS} numbers or more that are no user's, group's or sub-id's of this host`,
   );
 }
 

@@ -6,11 +6,14 @@ import { availableParallelism, networkInterfaces, release as kernelRelease, tota
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
 import { type Disk, type HostFacts, toolsFor } from "./checks.ts";
+import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
 const RUN_BYTES = 16 * 1024 ** 2;
@@ -36,6 +39,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
     engineVersion: engineVersion(config.containerEngine.kind),
+    runc: readRuncVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
     tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
@@ -55,6 +59,15 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     ),
     clockS: Math.floor(Date.now() / 1000),
     usersInRange: usersInRange(config),
+    jobUsersInRange: takenIds(
+      {
+        passwd: readOr("/etc/passwd", ""),
+        group: readOr("/etc/group", ""),
+        subuid: readOr("/etc/subuid", ""),
+        subgid: readOr("/etc/subgid", ""),
+      },
+      config.jobUids ?? DEFAULT_JOB_UIDS,
+    ),
     selinuxEnforces: readOr("/sys/fs/selinux/enforce", "0") === "1",
     fapolicydRuns: existsSync("/run/fapolicyd/fapolicyd.fifo"),
     fipsMode: readOr("/proc/sys/crypto/fips_enabled", "0") === "1",

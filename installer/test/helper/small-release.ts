@@ -4,7 +4,9 @@
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { packBundle } from "@resontech/airgap/pack-bundle";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 
@@ -45,8 +47,10 @@ export function makeSmallRelease(dir: string, salt = "first"): SmallRelease {
   // The real binary is 150 MB, too much to copy once a test; the exec below is as good for everything but its size.
   program(join(tree, "bin", "node"), `#!/bin/sh\nexec ${process.execPath} --disable-warning=ExperimentalWarning "$@"\n`);
   program(join(tree, "bin", "appliance"), APPLIANCE);
-  const [entry, hook] = ["installer/src/main.ts", "installer/test/helper/crash-point.ts"].map((path) => join(repository, path));
-  writeFileSync(join(tree, "app", "installer.mjs"), `await import("${hook}");\nawait import("${entry}");\n`);
+  const imports = [join(repository, "installer/test/helper/crash-point.ts"), shippedProgram("installer")].map(
+    (file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`,
+  );
+  writeFileSync(join(tree, "app", "installer.mjs"), imports.join(""));
   writeFileSync(join(tree, "app", "data"), salt);
   const [bundle, keyFile] = [join(dir, "bundle"), join(dir, "signing-key.pem")];
   const { version } = packBundle(bundle, { tree, imageLayouts: [], keyFile });

@@ -112,6 +112,7 @@ async function partsUsersImages(operator: Operator): Promise<string> {
   await operator.give({ command: ["join-token", "other-node"], leaves: operation("iam.node.join-token") });
   // Asks the coordinator for a password for each repository.
   await operator.give({ command: ["image", "check"], leaves: operation("admin.control", { verb: "registry-login" }) });
+  await operator.give({ command: ["image", "login", "fl-cpu"], leaves: operation("admin.control", { verb: "registry-login" }) });
   removeImage(operator.appliance, await operator.give({ command: ["image", "pull", "fl-cpu"] }));
   const token: Leaf = { type: "key.registry.token", phase: "fact" };
   await operator.give({

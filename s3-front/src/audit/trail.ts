@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { type AuditProducer, committer } from "@resontech/audit/producer";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { OperationType } from "@resontech/contracts/audit-catalogue";
-import type { Actor, Disclosure } from "@resontech/contracts/audit-event";
+import type { Disclosure } from "@resontech/contracts/audit-event";
+import type { Asker } from "../decisions/principal.ts";
 import type { Record } from "../decisions/records.ts";
 import { AuditdLiveness } from "./auditd-liveness.ts";
 
 /** Who asks, from where. */
-export type Source = { actor: Actor; address: string; userAgent: string | null };
+export type Source = { asker: Asker; address: string; userAgent: string | null };
 
 /** An operation whose `requested` is durable. */
 export type OpenRecord = {
@@ -17,6 +18,8 @@ export type OpenRecord = {
   close: (
     phase: "completed" | "failed" | "denied",
     outcome: { code: string; status?: number },
+    /** Who it was, as far as is known by now. */
+    asker: Asker,
     /** SHA-256 in hex of the object that came; it stands there as a commitment. */
     bodySha256?: string | null,
   ) => void;
@@ -54,11 +57,11 @@ export class Trail {
     const op = randomUUID();
     const { draft, disclosures } = draftOf(record, source, op);
     await this.#append({ ...draft, phase: "requested" }, disclosures);
-    const { type, actor, object } = draft;
+    const { type, object } = draft;
     let isClosed = false;
     return {
       op,
-      close: (phase, outcome, bodySha256 = null) => {
+      close: (phase, outcome, { actor }, bodySha256 = null) => {
         if (isClosed) return;
         isClosed = true;
         const commit = committer();
@@ -76,7 +79,8 @@ export class Trail {
   }
 }
 
-function draftOf(record: Record, { actor, address, userAgent }: Source, op: string) {
+function draftOf(record: Record, { asker, address, userAgent }: Source, op: string) {
+  const { actor, claimed } = asker;
   const commit = committer();
   const src = {
     addr: commit("src.addr", address),
@@ -91,7 +95,10 @@ function draftOf(record: Record, { actor, address, userAgent }: Source, op: stri
   const draft: Omit<EventDraft, "phase"> = {
     ...{ type: record.type, op, actor, src, action: `S3 ${record.name}`, object },
     ...(record.decision === undefined ? {} : { decision: record.decision }),
-    ...(record.detail === undefined ? {} : { detail: record.detail }),
+    ...(record.outcome === undefined ? {} : { outcome: record.outcome }),
+    ...(record.detail === undefined && claimed === null
+      ? {}
+      : { detail: { ...record.detail, ...(claimed === null ? {} : { claimed }) } }),
     ...(alias === null ? {} : { pii: [{ field: "bucket-alias" as const, commitment: commit("pii.bucket-alias", alias) }] }),
   };
   return { draft, disclosures: commit.disclosures };

@@ -21,11 +21,19 @@ export class Directory {
   async principal(accessKeyId: string | null): Promise<Principal> {
     if (accessKeyId === null) return { kind: "none" };
     return await this.#principals.get(accessKeyId, async () => {
-      const { kind, subject } = await this.#link.ask("principal", { accessKeyId }, ASK_MS);
+      const { kind, subject, bucket } = await this.#link.ask("principal", { accessKeyId }, ASK_MS);
       if (kind === "user")
-        return subject === null ? { value: { kind: "unknown" }, isKnown: false } : { value: { kind, subject }, isKnown: true };
+        return subject === null
+          ? { value: { kind: "unknown" }, isKnown: false }
+          : { value: { kind, subject, bucket }, isKnown: true };
       return { value: { kind }, isKnown: kind !== "unknown" };
     });
+  }
+
+  /** Whose outputs lie there; not remembered, as jobs end. @throws CoordinatorUnavailable */
+  async outputs(bucket: string, folder: string): Promise<{ job: string | null; isOver: boolean }> {
+    const { job, isOver } = await this.#link.ask("outputs", { bucket, folder }, ASK_MS);
+    return { job, isOver };
   }
 
   /** Null for a bucket of nobody, and while nobody can say. */

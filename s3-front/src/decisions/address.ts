@@ -20,6 +20,8 @@ const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 /** As the engine's own check of names; `healthz` and `readyz` are the door's own. */
 const BUCKET = /^(?!(?:healthz|readyz)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
+/** Each part of a key is a file's or a folder's name. */
+const MAX_PART_BYTES = 255;
 /** Where the engine keeps parts and unfinished objects inside each bucket. It leaves the name out of its listings at any depth, so of every count. */
 const ENGINE_FOLDER = ".sgwtmp";
 
@@ -59,6 +61,8 @@ export function checkKey(key: string): void {
   const named = segments.at(-1) === "" ? segments.slice(0, -1) : segments;
   if (named.length === 0 || named.some((segment) => segment === "" || segment === "." || segment === ".."))
     throw new S3Refusal("InvalidURI", "the key has an empty, `.` or `..` part");
+  if (named.some((segment) => Buffer.byteLength(segment) > MAX_PART_BYTES))
+    throw new S3Refusal("KeyTooLongError", "a part of the key between slashes is longer than 255 bytes");
   if (named.includes(ENGINE_FOLDER)) throw new S3Refusal("InvalidURI", "the key has a part of the object store's own name");
 }
 

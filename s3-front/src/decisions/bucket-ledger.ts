@@ -108,11 +108,15 @@ export class BucketLedger {
     this.#isCounted = false;
   }
 
-  /** The engine has stored it. */
-  stored(reservation: number): void {
+  /**
+   * The engine has stored it.
+   * @param copiedBytes what a copy has become, where that was looked at: its source may have been replaced after it was measured
+   */
+  stored(reservation: number, copiedBytes?: number): void {
     const settled = this.#settle(reservation);
     if (settled === null) return;
-    const { storedBytes, part, overlaps, isContested } = settled;
+    const { part, overlaps, isContested } = settled;
+    const storedBytes = copiedBytes ?? settled.storedBytes;
     // What it replaced, the listing may have seen or not; and of two that wrote one part either may have been the last.
     const isVague = overlaps || isContested || this.#isListing;
     const upload = part === null ? undefined : this.#uploads.get(part.uploadId);

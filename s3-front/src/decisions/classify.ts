@@ -21,6 +21,10 @@ export type S3Request = {
   length: DeclaredLength;
   /** Of the signature in the query; null without one. */
   urlSha256: string | null;
+  /** From when on a signature in the query is good, in milliseconds since 1970; null without one that says so. */
+  signedAtMs: number | null;
+  /** Of a listing. */
+  prefix: string;
   /** Of the object that the body is, in hex, where the engine holds the body to it. */
   bodySha256: string | null;
 };
@@ -61,8 +65,19 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     accessKeyId: claimedAccessKey(query, headers),
     length: declaredLength(operation.body, query, headers),
     urlSha256: signature === undefined ? null : joinKey(signature),
+    signedAtMs: timeOf(query.get("X-Amz-Date")),
+    prefix: query.get("prefix") ?? "",
     bodySha256: signature === undefined && /^[0-9a-f]{64}$/.test(declared) ? declared : null,
   };
+}
+
+/** What is no time, the engine refuses. */
+function timeOf(text = ""): number | null {
+  const [, date, hour, minute, second] = /^(\d{8})T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
+  if (date === undefined) return null;
+  const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
+  const ms = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(ms) ? null : ms;
 }
 
 /** The engine makes file names of these. */

@@ -18,7 +18,7 @@ const parser = new XMLParser({
  * The keys that a `Delete` document names. @throws S3Refusal MalformedXML also for what two readers may take differently: document types,
  * sections and comments
  */
-export function parseDeleteList(body: Buffer): { key: string; isVersion: boolean }[] {
+export function parseDeleteList(body: Buffer): { key: string; versionId: string | null }[] {
   const xml = body.toString("utf8");
   if (/<!|&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/.test(xml) || XMLValidator.validate(xml) !== true)
     throw new S3Refusal("MalformedXML", "the list of objects is not plain XML");
@@ -28,7 +28,25 @@ export function parseDeleteList(body: Buffer): { key: string; isVersion: boolean
   return listed.map((entry) => {
     const { Key, VersionId } = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
     if (typeof Key !== "string" || Key === "") throw new S3Refusal("MalformedXML", "an object without a key");
-    return { key: decodeEntities(Key), isVersion: typeof VersionId === "string" && VersionId !== "" };
+    return {
+      key: decodeEntities(Key),
+      versionId: typeof VersionId === "string" && VersionId !== "" ? decodeEntities(VersionId) : null,
+    };
+  });
+}
+
+/**
+ * What became of each object that was named, `ok` or S3's code, in their order; a failure is told by key and version.
+ * @param document the engine's answer, whose errors alone count: a quiet request names no others
+ */
+export function codesOfDeletions(document: string, listed: readonly { key: string; versionId: string | null }[]): string[] {
+  const root = (parser.parse(document) as { DeleteResult?: { Error?: unknown } }).DeleteResult;
+  const errors = [root?.Error ?? []].flat() as Record<string, unknown>[];
+  const text = (value: unknown): string => (typeof value === "string" ? decodeEntities(value) : "");
+  const codes = new Map(errors.map(({ Key, VersionId, Code }) => [`${text(Key)}\0${text(VersionId)}`, text(Code)]));
+  return listed.map(({ key, versionId }) => {
+    const code = codes.get(`${key}\0${versionId ?? ""}`);
+    return code === undefined ? "ok" : /^[A-Za-z0-9]{1,64}$/.test(code) ? code : "unknown";
   });
 }
 

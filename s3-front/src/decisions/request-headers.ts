@@ -50,6 +50,33 @@ export function endToEnd(raw: readonly string[]): string[] {
   return kept;
 }
 
+/** What front and engine tell each other in their own headers; nobody else may write or read them. */
+const TALK = new Set(["rt-proven", "rt-refused-objects"]);
+
+export function withoutTalk(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2)
+    if (!TALK.has((raw[at] ?? "").toLowerCase())) kept.push(raw[at] ?? "", raw[at + 1] ?? "");
+  return kept;
+}
+
+/**
+ * Without `aws-chunked` in Content-Encoding: that is how an upload came, and the engine stores it as if it were the object's own. A download has no
+ * such frames, and browsers refuse what they can't decode.
+ */
+export function plainEncoding(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name = "", value = ""] = raw.slice(at, at + 2);
+    if (name.toLowerCase() !== "content-encoding") kept.push(name, value);
+    else {
+      const codings = value.split(",").filter((coding) => !["", "aws-chunked"].includes(coding.trim().toLowerCase()));
+      if (codings.length > 0) kept.push(name, codings.map((coding) => coding.trim()).join(", "));
+    }
+  }
+  return kept;
+}
+
 function namesIn(list = ""): string[] {
   return list.split(",").map((name) => name.trim().toLowerCase());
 }

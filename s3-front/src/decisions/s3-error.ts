@@ -3,6 +3,7 @@ import type { PolicyId } from "@resontech/contracts/policies";
 /** What the front answers by itself, in S3's spelling of codes: clients branch on them. */
 const S3_ERRORS = {
   AccessDenied: 403,
+  BucketAlreadyOwnedByYou: 409,
   EntityTooLarge: 400,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
@@ -51,7 +52,7 @@ export function codeOfDocument(xml: string): string | null {
   return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(xml)?.[1] ?? null;
 }
 
-function escapeXml(text: string): string {
+export function escapeXml(text: string): string {
   return text
     .replace(/[<>&'"]|[^\t\n\r\x20-\uFFFD]/g, (char) => `&#${char.charCodeAt(0)};`)
     .replace(/&#(\d|1[0-9]|2[0-9]|3[01]);/g, "?");

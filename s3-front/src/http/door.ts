@@ -7,13 +7,24 @@ import type { Logger } from "pino";
 import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
 import type { Directory } from "../coordinator/directory.ts";
-import { checkKey } from "../decisions/address.ts";
+import { checkKey, isBucketName } from "../decisions/address.ts";
 import { classify, type S3Request } from "../decisions/classify.ts";
-import { parseDeleteList } from "../decisions/delete-list.ts";
+import { OutputOwners } from "../coordinator/output-owners.ts";
+import { codesOfDeletions, parseDeleteList } from "../decisions/delete-list.ts";
 import { isExportRefused } from "../decisions/export-control.ts";
 import { PartTally } from "../decisions/part-tally.ts";
-import { actorOf, type Principal } from "../decisions/principal.ts";
-import { type Answer, deleteManyRecords, operationRecord, readRecord, refusalRecord } from "../decisions/records.ts";
+import { aboutOwnBucket } from "../decisions/own-buckets.ts";
+import { askerOf, type Principal } from "../decisions/principal.ts";
+import {
+  type Answer,
+  deleteManyRecords,
+  endOfDeletions,
+  type Listed,
+  operationRecord,
+  outcomeOf,
+  readRecord,
+  refusalRecord,
+} from "../decisions/records.ts";
 import { S3Refusal } from "../decisions/s3-error.ts";
 import type { QuotaKeeper, Room } from "../quota/quota-keeper.ts";
 import { Bookkeeping } from "../quota/bookkeeping.ts";
@@ -36,6 +47,8 @@ export type DoorDeps = {
 };
 
 const STAT_MS = 30_000;
+/** How far a client's clock may be off. */
+const MAX_SKEW_MS = 15 * 60_000;
 
 export class Door {
   readonly #deps: DoorDeps;
@@ -72,18 +85,19 @@ export class Door {
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { directory, trail } = this.#deps;
-    const asked = classify(request.method ?? "", request.url ?? "", request.rawHeaders);
+    const asked = await this.#understand(request);
     const [principal, owner] = await Promise.all([
       directory.principal(asked.accessKeyId),
       asked.bucket === null ? null : directory.owner(asked.bucket),
     ]);
-    const source = sourceOf(request, principal);
+    if (asked.bucket !== null && owner === null) await this.#hint(request);
     try {
       this.#checkRights(asked, principal);
+      const job = await this.#checkFolder(asked, principal);
       if (bringsBytes(asked) || completes(asked)) await this.#checkClaim(asked, principal);
       const room = bringsBytes(asked) ? await this.#room(asked, principal) : null;
       try {
-        await this.#recordAndForward({ request, response, asked, owner, source, room });
+        await this.#recordAndForward({ request, response, asked, owner, principal, room, job });
       } catch (error) {
         // Settled already where the engine has seen something.
         room?.gaveBack();
@@ -92,13 +106,48 @@ export class Door {
     } catch (error) {
       if (error instanceof S3Refusal) {
         const record = refusalRecord(asked, owner, error);
-        if (record !== null) await trail.fact(record, source);
+        if (record !== null) await trail.fact(record, sourceOf(request, principal, false));
       }
       throw error;
     }
   }
 
-  #checkRights({ operation, key, copySource }: S3Request, principal: Principal): void {
+  async #understand(request: IncomingMessage): Promise<S3Request> {
+    try {
+      return classify(request.method ?? "", request.url ?? "", request.rawHeaders);
+    } catch (error) {
+      await this.#hint(request);
+      throw error;
+    }
+  }
+
+  /** @throws S3Refusal InvalidRequest where the bucket stands in the host's name: this store has one name, and its certificate no others */
+  async #hint({ headers }: IncomingMessage): Promise<void> {
+    const [, label, host] = /^([a-z0-9-]{3,63})\.([^/]+)$/.exec(headers.host ?? "") ?? [];
+    if (label === undefined || !isBucketName(label) || (await this.#deps.directory.owner(label)) === null) return;
+    throw new S3Refusal(
+      "InvalidRequest",
+      `buckets are named in the path alone: https://${host}/${label}/KEY. Set path-style addressing (boto3: addressing_style path; rclone: force_path_style)`,
+    );
+  }
+
+  /**
+   * @returns the finished job whose output is deleted; null for anything else
+   * @throws S3Refusal AccessDenied for a user's key in folders that the platform writes
+   */
+  async #checkFolder({ operation, bucket, key }: S3Request, principal: Principal): Promise<string | null> {
+    const { trace } = operation;
+    if (principal.kind !== "user" || bucket === null || key === null || !isChange(operation)) return null;
+    const owner = await new OutputOwners(this.#deps.directory, bucket).of(key);
+    if (trace.kind === "delete" && owner.isOver) return owner.job;
+    // The bucket's policy holds who may abort which uploads.
+    if (!owner.isPlatforms || (trace.kind === "multipart" && trace.step === "abort")) return null;
+    throw new S3Refusal("AccessDenied", folderRefusal(trace.kind === "delete"), "platform-folders");
+  }
+
+  #checkRights({ operation, key, copySource, signedAtMs }: S3Request, principal: Principal): void {
+    if (signedAtMs !== null && signedAtMs > Date.now() + MAX_SKEW_MS)
+      throw new S3Refusal("AccessDenied", "the URL is not valid yet: it begins at its X-Amz-Date");
     if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
       throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone", "store-keys");
     // Its key id stands in every URL that it signs, and the answer to a copy tells of the source.
@@ -149,25 +198,58 @@ export class Door {
     return sizeBytes;
   }
 
+  /**
+   * What a copy has become. A source that is named without a version may have been replaced after it was measured, and the engine does not tell which
+   * one it read: what it made is looked at, so that the bucket need not be counted again.
+   */
+  async #copied(
+    { operation, bucket, key, copySource, uploadId, partNumber }: S3Request,
+    { status, code }: Answer,
+    headers: ReadonlyMap<string, string>,
+  ): Promise<number | "reserved" | null> {
+    if (copySource === null || bucket === null || key === null || status >= 300 || code !== null) return "reserved";
+    if (copySource.versionId !== null || copySource.rangeBytes !== null) return "reserved";
+    const { link } = this.#deps;
+    try {
+      if (operation.trace.kind === "part" && uploadId !== null && partNumber !== null)
+        return (await link.ask("part", { bucket, key, uploadId, partNumber }, STAT_MS)).sizeBytes;
+      const versionId = headers.get("x-amz-version-id") ?? null;
+      return versionId === null ? null : (await link.ask("object", { bucket, key, versionId }, STAT_MS)).sizeBytes;
+    } catch (error) {
+      if (error instanceof CoordinatorUnavailable) return null;
+      throw error;
+    }
+  }
+
   async #recordAndForward(passing: Passing): Promise<void> {
     const { engine, trail, quota } = this.#deps;
-    const { request, response, asked, owner, source, room } = passing;
-    const kind = asked.operation.trace.kind;
+    const { request, response, asked, owner, principal, room } = passing;
+    const { trace, name, copies } = asked.operation;
+    const kind = trace.kind;
     if (kind === "part") await trail.demand();
-    const { body, open } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
+    const { body, open, listed, talk } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
     const books = new Bookkeeping(quota, asked, room, owner !== null);
     const tally = kind === "multipart" ? tallyOf(request) : null;
     const digest = new BodyDigest(request, asked);
+    const isProvenBy = (headers: ReadonlyMap<string, string>): boolean =>
+      asked.accessKeyId !== null && headers.get("rt-proven") === asked.accessKeyId;
     let isAnswered = false;
     try {
       await exchange(engine, {
-        ...{ request, response, body },
-        isDocument: kind === "multipart" || asked.operation.copies,
+        ...{ request, response, body, talk },
+        isDocument: kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
+        revise: (answer, headers) => aboutOwnBucket(asked, principal, isProvenBy(headers), answer),
         onAnswer: async (answer, headers, document) => {
-          books.answered(answer, { headers, document, parts: tally?.parts ?? 0 });
+          const source = sourceOf(request, principal, isProvenBy(headers));
+          const copied = await this.#copied(asked, answer, headers);
+          books.answered(answer, { headers, document, parts: tally?.parts ?? 0, copied });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
-          if (open !== null) setImmediate(() => close(open, answer, digest));
+          if (open !== null)
+            setImmediate(() => {
+              if (listed === null || answer.status >= 300) close(open, answer, source, digest);
+              else this.#closeDeletions(passing, open, source, listed, document);
+            });
           const read = readRecord(asked, owner, answer);
           if (read !== null) await trail.fact(read, source);
         },
@@ -176,29 +258,58 @@ export class Door {
       books.broken();
       // What the engine did stands, whether or not the client heard of it.
       if (isAnswered) throw error;
-      if (error instanceof ClientGone) open?.close("failed", { code: "client_gone" });
-      else if (error instanceof EngineUnavailable) open?.close("failed", { code: "engine_unavailable", status: 503 });
+      const { asker } = sourceOf(request, principal, false);
+      if (error instanceof ClientGone) open?.close("failed", { code: "client_gone" }, asker);
+      else if (error instanceof EngineUnavailable) open?.close("failed", { code: "engine_unavailable", status: 503 }, asker);
       throw error;
     }
   }
 
-  async #open({ asked, owner, source }: Passing): Promise<{ body: "stream"; open: OpenRecord | null }> {
-    const record = operationRecord(asked, owner, asked.length.storedBytes);
-    return { body: "stream", open: record === null ? null : await this.#deps.trail.open(record, source) };
+  async #open({ request, asked, owner, principal, job }: Passing): Promise<Opened & { body: "stream" }> {
+    const record = operationRecord(asked, owner, asked.length.storedBytes, job);
+    const open = record === null ? null : await this.#deps.trail.open(record, sourceOf(request, principal, false));
+    return { body: "stream", open, listed: null, talk: [] };
   }
 
-  /** The list is read, so that each object that goes is named. */
-  async #openDeletions({ request, response, asked, owner, source }: Passing): Promise<{ body: Buffer; open: OpenRecord }> {
-    const { trail } = this.#deps;
+  /**
+   * The list is read, so that each object that goes is named. What the door refuses of it the engine is told to leave: the request is signed as a
+   * whole, and one bad key fails alone.
+   */
+  async #openDeletions({ request, response, asked, owner, principal }: Passing): Promise<Opened & { body: Buffer }> {
+    const { trail, directory } = this.#deps;
     await trail.demand();
     if (request.headers.expect !== undefined) response.writeContinue();
     const body = await readBody(request, asked.length.bodyBytes ?? 0);
-    const listed = parseDeleteList(body);
-    for (const { key } of listed) checkKey(key);
+    const owners = principal.kind === "user" ? new OutputOwners(directory, asked.bucket ?? "") : null;
+    const refused: number[] = [];
+    const listed = await Promise.all(
+      parseDeleteList(body).map(async ({ key, versionId }, at): Promise<Listed> => {
+        if (!isKey(key)) refused.push(at);
+        const output = (await owners?.of(key)) ?? null;
+        if (output !== null && !output.isOver) refused.push(at);
+        return { key, versionId, job: output?.job ?? null };
+      }),
+    );
     const { operation, objects } = deleteManyRecords(asked, owner, listed);
+    const source = sourceOf(request, principal, false);
     const open = await trail.open(operation, source);
     await Promise.all(objects.map((record) => trail.fact(record, source, open.op)));
-    return { body, open };
+    return { body, open, listed, talk: refused.length === 0 ? [] : ["Rt-Refused-Objects", [...new Set(refused)].join(",")] };
+  }
+
+  /** What became of each object, then of all. */
+  #closeDeletions(
+    { asked, owner }: Passing,
+    open: OpenRecord,
+    source: Source,
+    listed: readonly Listed[],
+    document: string,
+  ): void {
+    const { trail, log } = this.#deps;
+    const { phase, code, objects } = endOfDeletions(asked, owner, listed, codesOfDeletions(document, listed));
+    Promise.all(objects.map((record) => trail.fact(record, source, open.op)))
+      .catch((err: unknown) => log.warn({ err }, "what became of listed objects is not on record"))
+      .finally(() => open.close(phase, { code, status: 200 }, source.asker));
   }
 
   #refusalOf(error: unknown, requestId: string): S3Refusal {
@@ -229,9 +340,13 @@ type Passing = {
   response: ServerResponse;
   asked: S3Request;
   owner: string | null;
-  source: Source;
+  principal: Principal;
   room: Room | null;
+  /** Whose output is deleted. */
+  job: string | null;
 };
+/** `talk` is what the engine is told besides the request. */
+type Opened = { open: OpenRecord | null; listed: readonly Listed[] | null; talk: readonly string[] };
 
 function say(response: ServerResponse, status: number, what: object): void {
   const body = JSON.stringify(what);
@@ -249,8 +364,29 @@ function completes({ operation: { trace } }: S3Request): boolean {
   return trace.kind === "multipart" && trace.step === "complete";
 }
 
-function sourceOf({ socket, headers }: IncomingMessage, principal: Principal): Source {
-  return { actor: actorOf(principal), address: socket.remoteAddress ?? "", userAgent: headers["user-agent"] ?? null };
+/** Whether it changes an object, or prepares to. */
+function isChange({ method, trace: { kind } }: S3Request["operation"]): boolean {
+  if (method === "GET") return false;
+  return kind === "write" || kind === "delete" || kind === "change" || kind === "multipart" || kind === "part";
+}
+
+function isKey(key: string): boolean {
+  try {
+    checkKey(key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function folderRefusal(isDeletion: boolean): string {
+  return isDeletion
+    ? "this is an output of a job that has not ended: it can be deleted afterwards"
+    : "the platform alone writes here: outputs of accepted jobs, logs/ and ckpt/; choose another folder";
+}
+
+function sourceOf({ socket, headers }: IncomingMessage, principal: Principal, isProven: boolean): Source {
+  return { asker: askerOf(principal, isProven), address: socket.remoteAddress ?? "", userAgent: headers["user-agent"] ?? null };
 }
 
 function tallyOf(request: IncomingMessage): PartTally {
@@ -260,7 +396,8 @@ function tallyOf(request: IncomingMessage): PartTally {
   return tally;
 }
 
-function close(open: OpenRecord, { status, code }: Answer, digest: BodyDigest): void {
-  if (status < 300 && code === null) open.close("completed", { code: "ok", status }, digest.hex());
-  else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status });
+function close(open: OpenRecord, answer: Answer, { asker }: Source, digest: BodyDigest): void {
+  const { status, code } = answer;
+  if (status < 300 && code === null) open.close("completed", outcomeOf(answer), asker, digest.hex());
+  else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status }, asker);
 }

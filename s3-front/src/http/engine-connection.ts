@@ -7,9 +7,10 @@
  * that refuses an upload need not have read its body (versitygw 1.8.0 leaves a chunked one, and closes after 256 KiB of any other), would take
  * the rest of it for another request, unseen by us, and its answer for the next one's.
  */
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type AnswerHead, parseAnswerHead } from "../decisions/answer-head.ts";
 import { ChunkedBody } from "../decisions/chunked-body.ts";
+import { ListeningSocket } from "./listening-socket.ts";
 
 /** A client is held up beyond this. More than the socket's own mark, which a single read from a client reaches: each hold-up costs system calls. */
 const MAX_UNSENT_BYTES = 256 * 1024;
@@ -83,16 +84,14 @@ export class EngineConnection {
   ) {
     this.#onIdle = onIdle;
     const buffers = new BuffersInTurns(readBytes);
-    this.#socket = connect({
-      path: socketPath,
-      onread: {
-        buffer: () => buffers.next(),
-        callback: (count, bytes) => {
-          buffers.wasRead(count);
-          return this.#read(bytes.subarray(0, count));
-        },
+    const onread = {
+      buffer: () => buffers.next(),
+      callback: (count: number, bytes: Uint8Array) => {
+        buffers.wasRead(count);
+        return this.#read(bytes.subarray(0, count));
       },
-    });
+    };
+    this.#socket = new ListeningSocket({ onread }).connect({ path: socketPath });
     this.#socket.setTimeout(SILENCE_MS, () => this.destroy(new Error("the object store is silent")));
     this.#socket.on("drain", () => this.#asked?.onDrain());
     this.#socket.on("error", (error) => this.#fail(error));

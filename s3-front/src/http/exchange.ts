@@ -3,10 +3,10 @@
  * goes away ends the client's request, and a client that goes away the engine's; but of a change that the engine has been asked for whole the
  * answer is heard all the same: it would be made anyway, and nobody would know of it.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { AnswerHead } from "../decisions/answer-head.ts";
 import type { Answer } from "../decisions/records.ts";
-import { endToEnd } from "../decisions/request-headers.ts";
+import { endToEnd, plainEncoding, withoutTalk } from "../decisions/request-headers.ts";
 import { codeOfDocument } from "../decisions/s3-error.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineConnection, Taker } from "./engine-connection.ts";
@@ -22,16 +22,25 @@ const UNPROVEN_BYTES = 8 * 1024;
 const UNPROVEN_MS = 20_000;
 /** While the engine works on a request that has arrived whole. */
 const ENGINE_WORKS_MS = 15 * 60_000;
-/** Error documents, the ends of uploads, and small objects: read whole, and sent with the head in one call. */
+/** Small objects are read whole, and sent with the head in one call. */
 const SHORT_BYTES = 64 * 1024;
+/** The longest document that says how something went: a thousand keys of a thousand bytes, each escaped. */
+const DOCUMENT_BYTES = 8 * 1024 ** 2;
 
 export type Exchange = {
   request: IncomingMessage;
   response: ServerResponse;
   /** `stream` sends the request's own body on. */
   body: "stream" | Buffer;
-  /** Whether the answer is a small document that may say an error under status 200. */
+  /** Whether the answer is a document that may say an error under status 200. */
   isDocument: boolean;
+  /** What the engine is told besides: name, value. */
+  talk?: readonly string[];
+  /** Another answer in the place of the engine's, where that was read whole; null leaves it. */
+  revise?: (
+    answer: Answer,
+    headers: ReadonlyMap<string, string>,
+  ) => { status: number; code: string | null; document: string } | null;
   /** What the engine said, before a byte of it goes to the client; the client is answered when it resolves. */
   onAnswer: (answer: Answer, headers: ReadonlyMap<string, string>, document: string) => Promise<void>;
 };
@@ -45,7 +54,8 @@ export class ClientGone extends Error {
  * Resolves when the client has its answer, or nobody is left to take it.
  * @throws EngineUnavailable, ClientGone before the client has its answer, and what `onAnswer` throws
  */
-export async function exchange(engine: Engine, { request, response, body, isDocument, onAnswer }: Exchange): Promise<void> {
+export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
+  const { request, response, body, isDocument, onAnswer } = asked;
   if (response.destroyed) throw new ClientGone("the client went away");
   const connection = engine.take(body === "stream" ? hasBody(request) : body.length > 0);
   const { turn } = connection;
@@ -58,14 +68,27 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
   };
   response.once("close", onClientGone);
   try {
-    const head = await headOf(connection, request, response, body);
+    let head = await headOf(connection, request, response, body, asked.talk ?? []);
     const isSent = connection.isAskedWhole;
     const isTold = head.status >= 300 || isDocument;
-    const whole = isShort(head, isTold) ? await readWhole(connection) : null;
-    const text = isTold ? (whole?.toString("utf8") ?? "") : "";
-    const code = head.status >= 300 || text.includes("<Error>") ? codeOfDocument(text) : null;
-    const length = head.headers.get("content-length");
-    await onAnswer({ status: head.status, code, bytes: length === undefined ? null : Number(length) }, head.headers, text);
+    let whole = isShort(head, isTold) ? await readWhole(connection) : null;
+    const { headers } = head;
+    let text = isTold ? (whole?.toString("utf8") ?? "") : "";
+    // Some actions succeed in parts: their document names errors and is none.
+    const isError = head.status >= 300 || /^(?:<\?xml[^>]*>)?\s*<Error>/.test(text);
+    const length = headers.get("content-length");
+    let answer: Answer = {
+      ...{ status: head.status, code: isError ? codeOfDocument(text) : null },
+      bytes: length === undefined ? null : Number(length),
+    };
+    const revised = whole === null ? null : (asked.revise?.(answer, headers) ?? null);
+    if (revised !== null) {
+      text = revised.document;
+      whole = Buffer.from(text);
+      answer = { status: revised.status, code: revised.code, bytes: whole.length };
+      head = withDocument(head, revised.status, whole.length);
+    }
+    await onAnswer(answer, headers, text);
     if (isGone) throw new ClientGone("the client went away");
     await send(connection, head, whole, request, response);
     // The engine did not wait for the whole request, so nothing may follow it on this connection.
@@ -79,8 +102,8 @@ export async function exchange(engine: Engine, { request, response, body, isDocu
 }
 
 /** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
-function headersFor(request: IncomingMessage): string[] {
-  const headers = endToEnd(request.rawHeaders);
+function headersFor(request: IncomingMessage, talk: readonly string[]): string[] {
+  const headers = [...withoutTalk(endToEnd(request.rawHeaders)), ...talk];
   const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
   if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? "")) headers.push("Content-Length", "0");
   return headers;
@@ -91,6 +114,7 @@ async function headOf(
   request: IncomingMessage,
   response: ServerResponse,
   body: "stream" | Buffer,
+  talk: readonly string[],
 ): Promise<AnswerHead> {
   let unproven = UNPROVEN_BYTES;
   const timer = body === "stream" && hasBody(request) ? setTimeout(() => request.socket.destroy(), UNPROVEN_MS) : undefined;
@@ -117,11 +141,13 @@ async function headOf(
       connection.end();
     }
   };
-  const isAwaited = request.headers.expect !== undefined && body === "stream";
+  // The engine knows this one spelling alone; to any other it says nothing, and no client waits for long.
+  const isAwaited = request.headers.expect === "100-continue" && body === "stream";
+  if (request.headers.expect !== undefined && !isAwaited && body === "stream") response.writeContinue();
   const answered = connection.ask({
     method: request.method ?? "GET",
     target: request.url ?? "/",
-    rawHeaders: headersFor(request),
+    rawHeaders: headersFor(request, talk),
     onContinue: () => {
       if (!isAwaited) return;
       response.writeContinue();
@@ -145,7 +171,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** @param isTold whether the body is a document that says how it went: those are short in any frame */
 function isShort({ frame }: AnswerHead, isTold: boolean): boolean {
-  return frame.kind === "none" || (frame.kind === "length" ? frame.bytes <= SHORT_BYTES : isTold && frame.kind === "chunked");
+  if (frame.kind === "length") return frame.bytes <= (isTold ? DOCUMENT_BYTES : SHORT_BYTES);
+  return frame.kind === "none" || (isTold && frame.kind === "chunked");
 }
 
 async function readWhole(connection: EngineConnection): Promise<Buffer> {
@@ -154,9 +181,21 @@ async function readWhole(connection: EngineConnection): Promise<Buffer> {
   await connection.pass((piece, done) => {
     pieces.push(Buffer.from(piece));
     bytes += piece.length;
-    done(bytes > 4 * SHORT_BYTES ? new RangeError("the object store's document is too long") : null);
+    done(bytes > DOCUMENT_BYTES ? new RangeError("the object store's document is too long") : null);
   });
   return Buffer.concat(pieces);
+}
+
+/** The head of an answer that another document takes the place of. */
+function withDocument(head: AnswerHead, status: number, bytes: number): AnswerHead {
+  const about = new Set(["content-type", "content-length", "content-encoding", "etag", "transfer-encoding"]);
+  const kept = head.rawHeaders.flatMap((name, at) =>
+    at % 2 === 0 && !about.has(name.toLowerCase()) ? [name, head.rawHeaders[at + 1] ?? ""] : [],
+  );
+  return {
+    ...{ ...head, status, reason: STATUS_CODES[status] ?? "" },
+    rawHeaders: [...kept, "Content-Type", "application/xml", "Content-Length", String(bytes)],
+  };
 }
 
 async function send(
@@ -168,7 +207,7 @@ async function send(
 ): Promise<void> {
   // The engine answered before the body had arrived: what is left of it is in nobody's way once the connection ends.
   const isEarly = !request.complete;
-  const headers = endToEnd(head.rawHeaders);
+  const headers = plainEncoding(withoutTalk(endToEnd(head.rawHeaders)));
   if (isEarly) headers.push("Connection", "close");
   request.socket.setTimeout(CLIENT_IDLE_MS);
   response.writeHead(head.status, head.reason, headers);
@@ -182,7 +221,7 @@ async function send(
     }
   }
   const rest = whole ?? undefined;
-  if (!isEarly || request.headers.expect !== undefined) response.end(rest);
+  if (!isEarly) response.end(rest);
   else {
     if (rest !== undefined) response.write(rest);
     drain(request, () => response.end());

@@ -1,6 +1,7 @@
 /** The TLS listener: what may come in, how large, how slow. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
+import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { errorDocument, S3Refusal } from "../decisions/s3-error.ts";
@@ -10,7 +11,8 @@ import { refuse } from "./refuse.ts";
 
 /** The engine reads a head of 8 KiB, and ours adds a line to it. */
 const MAX_HEAD_BYTES = 8_000;
-const HEAD_MS = 20_000;
+/** `handshakeMs` from the connection to the end of its TLS handshake, `headMs` from then to the end of a request's head, which is looked at every `checkMs`. */
+const LIMITS = { handshakeMs: 10_000, headMs: 20_000, checkMs: 5_000 };
 const KEEP_ALIVE_MS = 65_000;
 /** Each may hold a connection to the engine with its two read buffers: 512 KiB while it downloads. */
 const MAX_CONNECTIONS = 1_024;
@@ -18,12 +20,14 @@ const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type ListenOptions = { host: string; port: number; tls: { cert: string; key: string } };
 
-export async function listen(door: Door, { host, port, tls }: ListenOptions, log: Logger): Promise<Server> {
+export async function listen(door: Door, { host, port, tls }: ListenOptions, log: Logger, limits = LIMITS): Promise<Server> {
   const server = createServer({
     ...tls,
-    minVersion: "TLSv1.2",
+    handshakeTimeout: limits.handshakeMs,
+    ...SERVER_TLS,
     maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: HEAD_MS,
+    headersTimeout: limits.headMs,
+    connectionsCheckingInterval: limits.checkMs,
     // A body may take hours; a silent one is ended by the idle time-out of its connection.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -54,7 +58,8 @@ export async function listen(door: Door, { host, port, tls }: ListenOptions, log
 
 /** What the parser refused never becomes a request; the sender is told in its own protocol and cut off. */
 function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
+  // Who sent nothing in time asked nothing: an answer now would be taken for that of the next request. And without TLS none can be given.
+  if (!socket.writable || error.code?.startsWith("HPE_") !== true) {
     socket.destroy();
     return;
   }

@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorDocument, type S3Refusal } from "../decisions/s3-error.ts";
 
-/** How much of a body that nobody wants is taken off the wire, and for how long, so that its sender gets to read the answer. */
-const DRAIN_BYTES = 4 * 1024 ** 2;
-const DRAIN_MS = 2_000;
+/**
+ * How much of a body that nobody wants is taken off the wire, so that its sender gets to read the answer: most clients send the whole of it first.
+ * The largest single bodies of common clients fit (rclone: 200 MiB). Whoever sends nothing for a while waits for us to hang up.
+ */
+const DRAIN_BYTES = 256 * 1024 ** 2;
+const DRAIN_MS = 60_000;
+const DRAIN_IDLE_MS = 3_000;
 
-/** Answers by ourselves. Who was told to wait for a 100 has sent no byte, and will send none. */
+/** Answers by ourselves. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: S3Refusal, requestId: string): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -22,28 +26,33 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
     ...(refusal.status === 503 ? { "retry-after": "2" } : {}),
     ...(hasBody ? { connection: "close" } : {}),
   });
-  if (!hasBody || request.headers.expect !== undefined) {
+  if (!hasBody) {
     response.end(document);
     return;
   }
-  // Ending closes the connection, and bytes that were not read would reset it before the answer is read.
   response.write(document);
   drain(request, () => response.end());
 }
 
-/** Takes a bounded rest of a body off the wire. */
+/**
+ * Takes a bounded rest of a body off the wire once its answer is written, and calls `done`, which may close the connection: bytes that were not
+ * read would reset it before the answer is read. Whoever waits for a 100 may send the body all the same, after a second or so of patience.
+ */
 export function drain(request: IncomingMessage, done: () => void): void {
   let left = DRAIN_BYTES;
   const finish = (): void => {
     clearTimeout(timer);
+    clearTimeout(idle);
     request.off("data", take).off("end", finish).off("close", finish);
     done();
   };
   const take = (chunk: Buffer): void => {
     left -= chunk.length;
+    idle.refresh();
     if (left < 0) finish();
   };
   const timer = setTimeout(finish, DRAIN_MS);
+  const idle = setTimeout(finish, DRAIN_IDLE_MS);
   request.on("data", take).on("end", finish).on("close", finish);
   request.resume();
 }

@@ -11,6 +11,8 @@ type Told = {
   document: string;
   /** How many the request's list of parts names. */
   parts: number;
+  /** Bytes of what a copy has made; `reserved` where they can't be others than were reserved, null where nobody could find out. */
+  copied: number | "reserved" | null;
 };
 
 export class Bookkeeping {
@@ -39,7 +41,7 @@ export class Bookkeeping {
       this.#completion?.ledger.notCompleted(this.#completion.id);
       return;
     }
-    this.#room?.stored();
+    this.#room?.stored(typeof told.copied === "number" ? told.copied : undefined);
     this.#took(told);
   }
 
@@ -63,7 +65,7 @@ export class Bookkeeping {
     return ledger === null ? null : { ledger, id: ledger.completionBegins(uploadId) };
   }
 
-  #took({ headers, document, parts }: Told): void {
+  #took({ headers, document, parts, copied }: Told): void {
     const { operation, uploadId, bucket } = this.#asked;
     if (bucket === null) return;
     if (operation.trace.kind === "multipart" && operation.trace.step === "open") {
@@ -76,11 +78,12 @@ export class Bookkeeping {
       case "write":
         // Without a version the object before it is gone.
         if (!headers.has("x-amz-version-id")) ledger.shrank();
-        // The source may have been replaced after it was measured.
-        if (operation.copies) ledger.grew();
+        // The engine changes an object in its place that is copied onto itself.
+        if (this.#asked.copySource?.bucket === bucket && this.#asked.copySource.key === this.#asked.key) ledger.shrank();
+        if (copied === null || (this.#room === null && copied !== "reserved")) ledger.grew();
         return;
       case "part":
-        if (operation.copies) ledger.grew();
+        if (copied === null) ledger.grew();
         return;
       case "multipart":
         if (uploadId === null || operation.trace.step === "open") return;

@@ -11,7 +11,7 @@ const WAIT_MS = 2_000;
 const WAIT_STEP_MS = 20;
 
 /** Room for one write; exactly one of the three ends it. */
-export type Room = { stored: () => void; gaveBack: () => void; unknown: () => void };
+export type Room = { stored: (copiedBytes?: number) => void; gaveBack: () => void; unknown: () => void };
 
 type Kept = { ledger: BucketLedger; listing: Promise<void> | null };
 
@@ -42,7 +42,7 @@ export class QuotaKeeper {
         case "granted": {
           const { reservation } = verdict;
           return {
-            stored: () => ledger.stored(reservation),
+            stored: (copiedBytes) => ledger.stored(reservation, copiedBytes),
             gaveBack: () => ledger.gaveBack(reservation),
             unknown: () => ledger.unknown(reservation),
           };

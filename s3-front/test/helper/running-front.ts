@@ -23,8 +23,9 @@ import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
 import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const MAIN = shippedProgram("s3-front");
 const REGION = "garage";
 /** A producer that only asks how long the log is. */
 const READER = "reader";
@@ -55,6 +56,7 @@ export class RunningFront implements AsyncDisposable {
   #coordinator: FrontServer | null = null;
   #output = "";
   #users = 0;
+  #jobs = 0;
 
   private constructor(dir: string, ca: TestCa, binary: string, port: number, outputExport: "open" | "controlled") {
     this.dir = dir;
@@ -155,6 +157,32 @@ export class RunningFront implements AsyncDisposable {
     return { userId, bucket, keys };
   }
 
+  /** A job's row alone: nobody runs it. @returns its id */
+  addJob({ userId, bucket }: TestUser, outputRoot: string, state: "RUNNING" | "SUCCEEDED"): string {
+    const id = `j_${randomBytes(12).toString("hex")}`;
+    this.#jobs += 1;
+    const row = {
+      ...{ id, sequence: this.#jobs, project_id: `p_${userId}`, user_id: userId, name: "test", slug: "test", bucket },
+      ...{
+        output_root: outputRoot,
+        state,
+        version: 1,
+        desired: "run",
+        state_since: 1,
+        selection: "{}",
+        only_mine: 0,
+        image: "x",
+      },
+      ...{ min_clients: 1, resumable: 0, warnings: "[]", shard_count: 1, shard_uncompressed_bytes: "[]" },
+      ...{ audit_op: "o", audit_index: 1, audit_leaf: "l", created_at: 1, ended_at: state === "RUNNING" ? null : 2 },
+    };
+    const names = Object.keys(row);
+    this.#database.write
+      .prepare(`INSERT INTO jobs (${names.join(", ")}) VALUES (${names.map((name) => `@${name}`).join(", ")})`)
+      .run(row);
+    return id;
+  }
+
   async startEngine(): Promise<void> {
     const { dir, admin } = this;
     rmSync(this.config.engineSocket, { force: true });
@@ -238,7 +266,7 @@ async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promis
   await exited;
 }
 
-async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 15_000): Promise<void> {
+async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 60_000): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; !(await isTrue()); await sleep(25))
     if (Date.now() > deadline) throw new Error(otherwise);
 }

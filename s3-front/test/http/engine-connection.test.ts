@@ -31,7 +31,7 @@ async function engineOf(
         socket.write(piece);
         await sleep(20);
       }
-      if (hangUpMs !== undefined) setTimeout(() => socket.end(), hangUpMs);
+      if (hangUpMs !== undefined) setTimeout(() => socket.destroySoon(), hangUpMs);
     };
     socket.on("data", (bytes: Buffer) => {
       heard?.push(bytes.toString("latin1"));
@@ -185,6 +185,22 @@ t.test("a request with a body is the last on its connection, and says so", async
     t.match(heard.join(""), /\r\nConnection: close\r\n/);
     t.equal(await within(closed.promise), "closed");
   }
+});
+
+t.test("an engine that answers an upload and hangs up is read to its last word, whatever is still written to it", async (t) => {
+  const body = "x".repeat(4 * RUN_BYTES);
+  const path = await engineOf(t, [`HTTP/1.1 403 Forbidden\r\nContent-Length: ${body.length}\r\n\r\n`, body], { hangUpMs: 0 });
+  const connection = connectionTo(t, path);
+  const rawHeaders = ["Content-Length", "100000"];
+  const answered = connection.ask({ method: "PUT", target: "/", rawHeaders, onContinue: () => {}, onDrain: () => {} });
+  connection.write(Buffer.from("first"));
+  t.equal((await answered).status, 403);
+  await sleep(100);
+  for (let turn = 0; turn < 3; turn++) {
+    connection.write(Buffer.from("more"));
+    await sleep(5);
+  }
+  t.equal(await within(passed(connection, false)), body);
 });
 
 t.test("the end of a chunked body goes out with its last piece", async (t) => {

@@ -52,6 +52,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "orphan" {
 		time.Sleep(time.Hour)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "nothing" {
+		return
+	}
 	var s spec
 	text, err := os.ReadFile("/rt/job/spec.json")
 	check(err)
@@ -64,6 +67,8 @@ func main() {
 		gang(s)
 	case "probe":
 		probe(s)
+	case "hostile":
+		hostile()
 	case "rounds":
 		rounds()
 	case "brisk":

@@ -2,6 +2,7 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
+import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
 
 export type Finding = {
@@ -36,6 +37,8 @@ export type StatusFacts = {
   vault: VaultHealth | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
+  /** Of this host; null when it can't be asked. */
+  runc: RuncVersion | null;
   logOf: (part: string) => string;
 };
 
@@ -47,10 +50,12 @@ const LOOP_LAG_MS = 1_000;
 const NODE_DISK_LOW_BYTES = 10 * GIB;
 const AUDIT_WAIT_MS = 10_000;
 const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
-const CERTIFICATE_DAYS = 14;
+/** A certificate is told of at these many days before its end, ever louder. */
+const CERTIFICATE_DAYS = { told: 90, soon: 60, now: 30 };
+const DAY_MS = 86_400_000;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, runc, logOf } = facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
@@ -61,6 +66,7 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...lagFinding("s3_front_slow", "the S3 front", frontLagMs),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
+    ...(runc === null ? [] : runcFindings(runc)),
   ];
   return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
 }
@@ -219,6 +225,7 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
         "look that time synchronization runs",
       ),
     );
+  found.push(...health.endingKeys.map(keyFinding));
   if (plannedStopUntil !== null)
     found.push(
       warning(
@@ -311,10 +318,31 @@ function diskFindings({ holds, path, totalBytes, freeBytes, totalInodes, freeIno
   return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
 }
 
+function keyFinding({ key, username, expiresAt }: CoordinatorHealth["endingKeys"][number]): Finding {
+  const daysLeft = (Date.parse(expiresAt) - Date.now()) / DAY_MS;
+  const what =
+    daysLeft <= 0 ? `key ${key} of ${username} has expired` : `key ${key} of ${username} expires in ${Math.floor(daysLeft)} days`;
+  return (daysLeft <= 0 ? fault : warning)("key_expiring", what, `the same key goes on after: appliance key renew ${key}`);
+}
+
+/** A warning: a distribution may have nothing newer. */
+function runcFindings(runc: RuncVersion): Finding[] {
+  const escapes = knownEscapes(runc);
+  const what = `runc ${runc.version} has known escapes from a container: ${escapes.join(", ")}`;
+  return escapes.length === 0 ? [] : [warning("runc_escapes", what, RUNC_REMEDY)];
+}
+
 function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | null {
-  if (daysLeft > CERTIFICATE_DAYS) return null;
-  const what = daysLeft <= 0 ? `${file} has expired` : `${file} expires in ${Math.floor(daysLeft)} days`;
-  return (daysLeft <= 0 ? fault : warning)("certificate_expiring", what, "appliance restart renews it");
+  if (daysLeft > CERTIFICATE_DAYS.told) return null;
+  const left = Math.floor(daysLeft);
+  const what = daysLeft <= 0 ? `${file} has expired` : `${file} expires in ${left} days`;
+  // A node's certificate is signed when the node joins; every other one is made anew by a start in the last third of its life.
+  const remedy = file.endsWith("/node.crt")
+    ? "appliance stop agent, remove that file, appliance start agent: the node joins again"
+    : "appliance restart renews it";
+  const when = daysLeft <= CERTIFICATE_DAYS.now ? "now: " : daysLeft <= CERTIFICATE_DAYS.soon ? "choose a day this month: " : "";
+  const todo = `${when}${remedy}`;
+  return (daysLeft <= 0 ? fault : warning)("certificate_expiring", what, todo);
 }
 
 function fault(code: string, what: string, todo: string): Finding {

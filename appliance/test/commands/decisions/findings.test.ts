@@ -32,6 +32,7 @@ const calm: CoordinatorHealth = {
     storage: "ok",
     clockStep: null,
     nodes: [node()],
+    endingKeys: [],
   },
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };
@@ -49,12 +50,20 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
     vault: well,
     disks: [disk()],
     certificates: [{ file: "a.crt", daysLeft: 300 }],
+    runc: { version: "1.3.3", build: "" },
   },
   logOf: (name) => `/log/${name}.log`,
   ...change,
 });
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 const codes = (change: Partial<StatusFacts>) => findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
 const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
+
+t.test("a runc with known escapes is a warning that names the advisories", async (t) => {
+  const runc = { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" };
+  t.match(findingsOf(facts({ runc })), [{ severity: "warning", code: "runc_escapes", what: /1\.1\.5\+ds1.*CVE-2025-31133/ }]);
+  t.same(codes({ runc: null }), []);
+});
 
 t.test("an appliance that is well has nothing to say", async (t) => {
   t.same(findingsOf(facts()), []);
@@ -104,8 +113,20 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["fault inodes_full", codes({ disks: [disk({ freeInodes: 100 })] })],
     ["fault certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: -1 }] })],
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 3 }] })],
+    ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 89 }] })],
+    ["warning key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] })],
+    ["fault key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] })],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
+});
+
+t.test("a certificate is told of at 90, 60 and 30 days, ever louder, and how that very one is renewed", async (t) => {
+  const todo = (file: string, daysLeft: number) => findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
+  t.equal(todo("etc/a.crt", 91), undefined);
+  t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
+  t.equal(todo("etc/a.crt", 60), "choose a day this month: appliance restart renews it");
+  t.equal(todo("etc/a.crt", 30), "now: appliance restart renews it");
+  t.match(todo("data/agent/node.crt", 30), /^now: appliance stop agent.*joins again$/);
 });
 
 t.test("small disks are judged by their share, and those that count no files by their bytes", async (t) => {

@@ -31,6 +31,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "auth.failure",
   "auth.refused",
   "data.object.refused",
+  "data.bucket.refused",
   "privacy.refusal",
   "job.rejected",
 ]);

@@ -5,7 +5,9 @@ import {
   AuditEventReply,
   AuditEventsQuery,
   AuditEventsReply,
+  isInstant,
 } from "@resontech/contracts/http-audit";
+import { ApiError } from "../../api-error.ts";
 import type { AuditSearch } from "../../audit/audit-search.ts";
 import { callerOfRequest } from "../authentication.ts";
 import { auditViewOf } from "../decisions/audit-view.ts";
@@ -34,6 +36,9 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
     async (request) => {
       const { query } = request;
+      for (const name of ["from", "to"] as const)
+        if (query[name] !== undefined && !isInstant(query[name]))
+          throw new ApiError("validation_failed", `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`);
       const { view, decision } = auditViewOf(callerOfRequest(request));
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(

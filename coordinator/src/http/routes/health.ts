@@ -9,6 +9,8 @@ export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 const config = {
   access: { public: "the supervisor asks without a credential; nothing is told but which parts work" },
   audit: { none: "status" },
+  // Whoever watches the process uses up nobody's requests.
+  rateLimit: false,
 } as const;
 
 export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }> = async (app, { checks }) => {

@@ -1,9 +1,9 @@
-/** The token realm of the OCI registry: a one-use password in, a short ES256 token to pull one repository out. */
+/** The token realm of the OCI registry: a password in, a short ES256 token to pull one repository out. Its refusals have the form that OCI clients read. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { RegistryTokenQuery, RegistryTokenReply } from "@resontech/contracts/http-identity";
+import { RegistryErrorReply, RegistryTokenQuery, RegistryTokenReply } from "@resontech/contracts/http-identity";
 import type { RegistryPasswords } from "../../identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../identity/registry-tokens.ts";
-import { responses } from "../responses.ts";
+import { asApiError } from "../error-replies.ts";
 
 export type RegistryTokenRoutesDeps = { passwords: RegistryPasswords; tokens: RegistryTokens };
 
@@ -15,7 +15,14 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
         summary: "A token to pull from the registry",
         tags: ["registry"],
         querystring: RegistryTokenQuery,
-        response: responses(200, RegistryTokenReply),
+        response: { 200: RegistryTokenReply, "4xx": RegistryErrorReply, "5xx": RegistryErrorReply },
+      },
+      errorHandler: (error, request, reply) => {
+        const known = asApiError(error);
+        if (known === null || known.status >= 500) request.log.error({ err: error }, "no token was issued");
+        const status = known?.status ?? 500;
+        const message = known?.message ?? `the request failed; its id is ${request.id}`;
+        void reply.code(status).send({ errors: [{ code: OCI_CODES.get(status) ?? "UNKNOWN", message }] });
       },
       config: {
         access: { public: "a one-use password in Basic authorization is the credential" },
@@ -37,10 +44,26 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
             });
       if (token !== null) return token;
       reply.header("www-authenticate", 'Basic realm="registry"');
-      return request.refuseCredential("registry_login_invalid", "the user name or the one-use password is not valid");
+      const why = "the user name or the password is not valid, or no longer";
+      const { scope = "" } = request.query;
+      const isPush = [scope].flat().some((one) => /:(?:[^:]*,)?(?:push|delete|\*)(?:,|$)/.test(one));
+      return request.refuseCredential(
+        "registry_login_invalid",
+        isPush ? `this registry is read-only, nobody can push; and ${why}` : why,
+      );
     },
   );
 };
+
+/** https://github.com/opencontainers/distribution-spec: codes by status. */
+const OCI_CODES: ReadonlyMap<number, string> = new Map([
+  [400, "UNSUPPORTED"],
+  [401, "UNAUTHORIZED"],
+  [403, "DENIED"],
+  [422, "UNSUPPORTED"],
+  [429, "TOOMANYREQUESTS"],
+  [503, "UNAVAILABLE"],
+]);
 
 function basicLogin(header: string | undefined): { username: string; password: string } | null {
   const encoded = /^Basic ([A-Za-z0-9+/=]{1,512})$/i.exec(header ?? "")?.[1];

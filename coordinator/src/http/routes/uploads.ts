@@ -61,7 +61,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           detail: { bucket: bucket.ownerId, bytes: size, parts, ttl_s: expiresS },
         },
         async (operation) => {
-          const uploadId = await deps.store.createUpload(bucket.name, key, contentType);
+          const uploadId = await deps.store.createUpload(bucket.name, key, contentType).catch(translateUploadError);
           operation.tell({ upload_sha256: joinKey(uploadId) });
           const numbers = Array.from({ length: parts }, (_, index) => index + 1);
           const urls = await Promise.all(
@@ -135,9 +135,14 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
   );
 };
 
+/** What the engine says of a key below a file, or of a file where a folder is. */
+const CONFLICTS = ["ObjectParentIsFile", "ExistingObjectIsDirectory", "DirectoryObjectContainsData"];
+
 function translateUploadError(error: unknown): never {
   if (!(error instanceof S3ResponseError)) throw error;
   if (error.code === "NoSuchUpload") throw new ApiError("upload_not_found", "there is no such upload", { cause: error });
+  if (CONFLICTS.includes(error.code))
+    throw new ApiError("key_conflict", "an object with this key would be a file and a folder at once", { cause: error });
   if (["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"].includes(error.code)) {
     throw new ApiError("upload_parts_invalid", `the object store refused the parts: ${error.code}`, { cause: error });
   }

@@ -1,7 +1,7 @@
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { type RetryClass, reasonEntry } from "./reasons.ts";
 
-/** How often a job starts again after a fault of each class; test/kernel/decisions/retry.test.ts pins the figures. */
+/** How often a job starts again after a fault of each class. */
 export const RETRY_BUDGETS = {
   never: 0,
   infrastructure: 5,

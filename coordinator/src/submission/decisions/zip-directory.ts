@@ -2,6 +2,7 @@
  * Judges a zip by its central directory alone (PKWARE APPNOTE 6.3.10; section numbers below). The unpacker judges again: this
  * is for telling the submitter at once, not for safety while unpacking.
  */
+import { readZipPath } from "@resontech/contracts/zip-path";
 import { ApiError } from "../../api-error.ts";
 
 export const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
@@ -56,8 +57,8 @@ export function* judgeDirectory(
   sizeBytes: number,
 ): Generator<undefined, ZipSummary> {
   let at = 0;
-  let files = 0;
   let uncompressedBytes = 0;
+  const places = new Places(name);
   for (let index = 0; index < entries; index++) {
     if (index % 10_000 === 9_999) yield;
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE) {
@@ -65,15 +66,14 @@ export function* judgeDirectory(
     }
     const entry = readEntry(directory, at);
     if (entry.end > directory.length) throw new ApiError("shard_not_zip", `${name} is damaged: its directory is cut off`);
-    judgeEntry(name, entry);
+    places.take(judgeEntry(name, entry));
     uncompressedBytes += entry.uncompressedBytes;
     if (uncompressedBytes > Math.max(FREE_BYTES, sizeBytes * MAX_RATIO)) {
       throw new ApiError("zip_bomb", `${name} has ${sizeBytes} bytes and would unpack to more than ${MAX_RATIO} times as many`);
     }
-    if (!entry.path.endsWith("/")) files += 1;
     at = entry.end;
   }
-  if (files === 0) throw new ApiError("zip_empty", `${name} holds no file`);
+  if (places.files === 0) throw new ApiError("zip_empty", `${name} holds no file`);
   return { entries, uncompressedBytes };
 }
 
@@ -115,8 +115,41 @@ function readPlace(name: string, tail: Buffer, end: number, tailStart: number): 
   };
 }
 
+/** What lies where in the archive: no path twice, none a file and a folder. */
+class Places {
+  readonly #name: string;
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  get files(): number {
+    return this.#files.size;
+  }
+
+  take({ path, isFolder }: { path: string; isFolder: boolean }): void {
+    if (this.#files.has(path)) this.#refuse(path, isFolder ? "as a file and as a folder" : "twice");
+    if (!isFolder && this.#folders.has(path)) this.#refuse(path, "as a file and as a folder");
+    (isFolder ? this.#folders : this.#files).add(path);
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      // Then so are those above it.
+      if (this.#folders.has(folder)) break;
+      if (this.#files.has(folder)) this.#refuse(folder, "as a file and as a folder");
+      this.#folders.add(folder);
+    }
+  }
+
+  #refuse(path: string, how: string): never {
+    throw new ApiError("zip_path_conflict", `${this.#name} holds ${JSON.stringify(path.slice(0, 100))} ${how}`);
+  }
+}
+
 type Entry = {
-  path: string;
+  rawName: Buffer;
+  extra: Buffer;
   flags: number;
   method: number;
   host: number;
@@ -136,8 +169,8 @@ function readEntry(directory: Buffer, at: number): Entry {
   const declared = directory.readUInt32LE(at + 24);
   const extra = directory.subarray(nameAt + nameBytes, nameAt + nameBytes + extraBytes);
   return {
-    // Without bit 11 the name is in a code page of the packer's; separators and dots read the same in all of them.
-    path: rawName.toString((flags & 0x800) === 0 ? "latin1" : "utf8"),
+    rawName,
+    extra,
     flags,
     method: directory.readUInt16LE(at + 10),
     host: directory.readUInt8(at + 5),
@@ -162,23 +195,24 @@ const FILE_TYPE_MASK = 0xf000;
 const REGULAR = 0x8000;
 const FOLDER = 0x4000;
 
-function judgeEntry(name: string, { path, flags, method, host, attributes }: Entry): void {
-  if (!isSafePath(path)) throw new ApiError("zip_unsafe_path", `${name} holds ${JSON.stringify(path.slice(0, 100))}`);
+/** @throws ApiError zip_* */
+function judgeEntry(
+  name: string,
+  { rawName, extra, flags, method, host, attributes }: Entry,
+): { path: string; isFolder: boolean } {
+  const place = readZipPath(rawName, flags, extra);
+  if (!place.ok) {
+    const code = place.fault === "unsafe" ? "zip_unsafe_path" : "zip_name_unreadable";
+    throw new ApiError(code, `${name} holds ${JSON.stringify(place.shown)}`);
+  }
+  const shown = JSON.stringify(place.path.slice(0, 100));
   // 4.4.4: bit 0 encrypted, 6 strongly, 13 with a hidden directory.
-  if ((flags & 0x2041) !== 0) throw new ApiError("zip_encrypted", `${name}: ${JSON.stringify(path.slice(0, 100))} is encrypted`);
+  if ((flags & 0x2041) !== 0) throw new ApiError("zip_encrypted", `${name}: ${shown} is encrypted`);
   const type = host === UNIX ? (attributes >>> 16) & FILE_TYPE_MASK : 0;
   if (type !== 0 && type !== REGULAR && type !== FOLDER) {
-    throw new ApiError("zip_link", `${name}: ${JSON.stringify(path.slice(0, 100))} is a link or a special file`);
+    throw new ApiError("zip_link", `${name}: ${shown} is a link or a special file`);
   }
   // 4.4.5: 0 stored, 8 deflated.
-  if (method !== 0 && method !== 8) {
-    throw new ApiError("zip_unsupported", `${name}: ${JSON.stringify(path.slice(0, 100))} uses compression method ${method}`);
-  }
-}
-
-function isSafePath(path: string): boolean {
-  if (path === "" || path.length > 4096 || path.includes("\ufffd")) return false;
-  if (/\p{Cc}/u.test(path) || /^[A-Za-z]:/.test(path)) return false;
-  const segments = path.replace(/\/$/, "").split(/[/\\]/);
-  return segments.every((segment) => segment !== "" && segment !== ".." && segment.length <= 255);
+  if (method !== 0 && method !== 8) throw new ApiError("zip_unsupported", `${name}: ${shown} uses compression method ${method}`);
+  return { path: place.path, isFolder: place.isFolder || type === FOLDER };
 }

@@ -1,0 +1,5 @@
+import { MemberFailure } from "../members/member-failure.ts";
+
+export function invalidShard(why: string): MemberFailure {
+  return new MemberFailure("shard_invalid", `the shard can't be used: ${why}`);
+}

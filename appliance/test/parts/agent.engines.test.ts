@@ -1,0 +1,54 @@
+/** The supervisor's view of a real agent, which waits for a coordinator that is not there. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AgentConfig } from "@resontech/contracts/agent-config";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import t from "tap";
+import { Layout } from "../../src/layout.ts";
+import type { PartContext } from "../../src/parts/context.ts";
+import { agentPart } from "../../src/parts/own-processes.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+
+const MAIN = shippedProgram("agent");
+
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (const from = performance.now(); !(await condition()); await sleep(100))
+    if (performance.now() - from > 60_000) throw new Error(`not within a minute: ${what}`);
+}
+
+t.test("an agent is healthy once it has joined, for as long as it turns", async (t) => {
+  const root = mkdtempSync(join(tmpdir(), "rt-agent-"));
+  const layout = new Layout(root, `agent-${process.pid}`);
+  t.teardown(() => {
+    for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
+  });
+  const config = { containerEngine: { kind: "docker" } } as ApplianceConfig;
+  const part = agentPart({ layout, config, release: { version: "1", tree: [] as object[] } as PartContext["release"] });
+  await part.prepare?.();
+  mkdirSync(layout.data("agent"), { recursive: true });
+  writeFileSync(join(root, "token"), "one-use");
+  const settings: AgentConfig = {
+    ...{ node: "n1", apiUrl: "https://127.0.0.1:1", rootCertFile: join(root, "token"), address: "127.0.0.1" },
+    ...{ jobPorts: { from: 29_000, to: 29_001 }, dataDir: layout.data("agent"), joinTokenFile: join(root, "token") },
+    ...{ containerEngine: { kind: "docker", socket: join(root, "engine") }, initBinary: "/init", runnersDir: "/runners" },
+    ...{ cpuWorkers: null, instance: "test", logLevel: "info", livenessSocket: layout.run("agent", "sock") },
+  };
+  const configFile = join(root, "agent.json");
+  writeFileSync(configFile, JSON.stringify(settings));
+  const agent = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
+  t.teardown(() => agent.kill("SIGKILL"));
+  let output = "";
+  agent.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  await until(async () => output.includes("the join waits"), "it asks to join");
+  t.equal(await part.isHealthy(), false, "it has not joined");
+  writeFileSync(layout.data("agent", "node.crt"), "certificate");
+  await until(part.isHealthy, "it has joined and turns");
+  process.kill(agent.pid ?? 0, "SIGSTOP");
+  await sleep(200);
+  t.equal(await part.isHealthy(), false, "its certificate is there, and it does not turn");
+  process.kill(agent.pid ?? 0, "SIGCONT");
+  await until(part.isHealthy, "it turns again");
+});

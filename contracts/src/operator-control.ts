@@ -1,0 +1,113 @@
+/**
+ * What the operator asks of the coordinator about keys, users, jobs and nodes: a part of the control socket (control-protocol.ts). Of a job its
+ * state alone is told, never its name, paths, logs or values: the operator of the box is no reader of the data.
+ */
+import { type Static, Type } from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const Name = Type.String({ minLength: 1, maxLength: 64 });
+const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
+/** Days of a key's further life. */
+const MAX_KEY_DAYS = 366;
+/** Longest reason that the job's owner is told. */
+const MAX_REASON = 200;
+
+const verb = <V extends string>(name: V) => Type.Literal(name);
+
+export const OPERATOR_REQUESTS = [
+  /** All users' keys, or one's. */
+  Type.Object({ verb: verb("key-list"), username: Type.Optional(Name) }, closed),
+  /** The same secret lives so many days from now on; a key that has expired lives again, one that was revoked never. */
+  Type.Object({ verb: verb("key-renew"), key: Id, days: Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS }) }, closed),
+  Type.Object({ verb: verb("key-revoke"), key: Id }, closed),
+  Type.Object({ verb: verb("user-list") }, closed),
+  Type.Object({ verb: verb("user-show"), username: Name }, closed),
+  /** A quota below what is stored removes nothing; it refuses what comes. */
+  Type.Object(
+    { verb: verb("user-quota"), username: Name, bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
+    closed,
+  ),
+  /** Platform keys are refused, and the bucket's key pair is taken away. Jobs that run go on. */
+  Type.Object({ verb: verb("user-disable"), username: Name }, closed),
+  /** Platform keys that live are good again; the bucket gets a new key pair, whose secret is answered once. */
+  Type.Object({ verb: verb("user-enable"), username: Name }, closed),
+  Type.Object({ verb: verb("job-list"), living: Type.Boolean(), limit: Type.Integer({ minimum: 1, maximum: 500 }) }, closed),
+  Type.Object({ verb: verb("job-show"), job: Id }, closed),
+  /** The job's owner reads the reason; the audit log does not hold it. */
+  Type.Object(
+    { verb: verb("job-cancel"), job: Id, reason: Type.String({ minLength: 1, maxLength: MAX_REASON, pattern: "^[^\\p{Cc}]*$" }) },
+    closed,
+  ),
+  Type.Object({ verb: verb("node-list") }, closed),
+  Type.Object({ verb: verb("node-show"), node: Name }, closed),
+  /** Nothing new is placed there; what runs there runs to its end. */
+  Type.Object({ verb: verb("node-drain"), node: Name }, closed),
+  Type.Object({ verb: verb("node-undrain"), node: Name }, closed),
+] as const;
+export type OperatorRequest = Static<(typeof OPERATOR_REQUESTS)[number]>;
+export type OperatorVerb = OperatorRequest["verb"];
+
+/** Instants are RFC 3339. */
+export type KeyFacts = {
+  key: string;
+  username: string;
+  name: string;
+  /** What is told of the key itself: `rsk_live_ab…wxyz`. */
+  handle: string;
+  state: "living" | "expired" | "revoked";
+  expiresAt: string;
+  lastUsedAt: string | null;
+};
+export type UserFacts = {
+  userId: string;
+  username: string;
+  isAdmin: boolean;
+  isDisabled: boolean;
+  bucket: string;
+  quotaBytes: number;
+  livingKeys: number;
+  livingJobs: number;
+  createdAt: string;
+};
+export type JobFacts = {
+  job: string;
+  username: string;
+  state: string;
+  since: string;
+  createdAt: string;
+  attempt: number;
+  round: number | null;
+  rounds: number | null;
+  waitingFor: string | null;
+  /** Code of why it waits, stops or ended. */
+  reason: string | null;
+};
+export type JobMemberFacts = { role: string; site: string | null; node: string; worker: string | null; state: string };
+export type NodeFacts = {
+  node: string;
+  state: string;
+  workers: number;
+  busy: number;
+  /** Why it takes no new work; null when it does. */
+  drained: string | null;
+  silentS: number | null;
+  freeBytes: number | null;
+};
+export type NodeMemberFacts = { job: string; role: string; site: string | null; worker: string | null; state: string };
+
+export type OperatorReply =
+  | { ok: true; verb: "key-list"; keys: KeyFacts[] }
+  | { ok: true; verb: "key-renew"; key: string; expiresAt: string }
+  | { ok: true; verb: "key-revoke"; key: string }
+  | { ok: true; verb: "user-list"; users: UserFacts[] }
+  | { ok: true; verb: "user-show"; user: UserFacts; keys: KeyFacts[] }
+  | { ok: true; verb: "user-quota"; username: string; bytes: number }
+  | { ok: true; verb: "user-disable"; username: string; livingJobs: number }
+  | { ok: true; verb: "user-enable"; username: string; accessKeyId: string; secretAccessKey: string }
+  | { ok: true; verb: "job-list"; jobs: JobFacts[] }
+  | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
+  | { ok: true; verb: "job-cancel"; job: string; state: string }
+  | { ok: true; verb: "node-list"; nodes: NodeFacts[] }
+  | { ok: true; verb: "node-show"; node: NodeFacts; members: NodeMemberFacts[] }
+  | { ok: true; verb: "node-drain"; node: string; members: number }
+  | { ok: true; verb: "node-undrain"; node: string };

@@ -1,0 +1,132 @@
+/** What the operator changes of keys, users, jobs and nodes: each on record before it happens and with its outcome. */
+import { randomUUID } from "node:crypto";
+import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventObject } from "@resontech/contracts/audit-event";
+import type { OperatorReply } from "@resontech/contracts/operator-control";
+import { ApiError } from "../api-error.ts";
+import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
+import type { BucketKeys } from "../identity/bucket-keys.ts";
+import { setQuota } from "../identity/bucket-store.ts";
+import { renewKey, revokeAnyKey } from "../identity/key-store.ts";
+import { setDisabled } from "../identity/user-access.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { OperatorViews } from "./operator-views.ts";
+
+export type OperatorChangesDeps = OperationDeps & {
+  views: OperatorViews;
+  bucketKeys: BucketKeys;
+  kernel: Pick<Kernel, "requestStop" | "explainStop">;
+  /** Takes a node out of placement for a reason, or back for null. */
+  cordon: (node: string, reason: string | null) => void;
+  now: () => number;
+};
+
+const DAY_S = 86_400;
+type Reply<V extends OperatorReply["verb"]> = Extract<OperatorReply, { verb: V }>;
+
+export async function renew(deps: OperatorChangesDeps, key: string, days: number): Promise<Reply<"key-renew">> {
+  const seconds = days * DAY_S;
+  const expiresAt = deps.now() + seconds * 1_000;
+  await byOperator(deps, "key.renew", { kind: "key", id: key }, { expires_in_s: seconds }, async ({ completeIn }) => {
+    await deps.commit.run((db) => {
+      renewKey(db, key, expiresAt);
+      completeIn(db);
+    });
+  });
+  return { ok: true, verb: "key-renew", key, expiresAt: new Date(expiresAt).toISOString() };
+}
+
+export async function revoke(deps: OperatorChangesDeps, key: string): Promise<Reply<"key-revoke">> {
+  await byOperator(deps, "key.revoke", { kind: "key", id: key }, {}, async ({ completeIn }) => {
+    await deps.commit.run((db) => {
+      revokeAnyKey(db, key, deps.now());
+      completeIn(db);
+    });
+  });
+  return { ok: true, verb: "key-revoke", key };
+}
+
+export async function changeQuota(deps: OperatorChangesDeps, username: string, bytes: number): Promise<Reply<"user-quota">> {
+  const { userId } = deps.views.user(username);
+  const detail = { change: "quota", quota_bytes: bytes } as const;
+  await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, detail, async ({ completeIn }) => {
+    await deps.commit.run((db) => {
+      setQuota(db, userId, bytes);
+      completeIn(db);
+    });
+  });
+  return { ok: true, verb: "user-quota", username, bytes };
+}
+
+/** Platform keys are refused before the bucket's pair is taken away: a crash between leaves the user with less, never with more. */
+export async function disable(deps: OperatorChangesDeps, username: string): Promise<Reply<"user-disable">> {
+  const { userId, bucket, livingJobs } = deps.views.user(username);
+  await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, { change: "disabled" }, async ({ completeIn }) => {
+    await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
+    await deps.bucketKeys.withdraw(bucket, completeIn);
+  });
+  return { ok: true, verb: "user-disable", username, livingJobs };
+}
+
+/** @throws ApiError user_enabled where nobody had disabled the user: a new key pair would void the one in use */
+export async function enable(deps: OperatorChangesDeps, username: string): Promise<Reply<"user-enable">> {
+  const { userId, bucket, isDisabled } = deps.views.user(username);
+  if (!isDisabled) throw new ApiError("user_enabled", `the user ${username} is not disabled`);
+  const pair = await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, { change: "enabled" }, ({ completeIn }) =>
+    deps.bucketKeys.replace(bucket, (db) => {
+      setDisabled(db, userId, null);
+      completeIn(db);
+    }),
+  );
+  return { ok: true, verb: "user-enable", username, ...pair };
+}
+
+export async function cancelJob(deps: OperatorChangesDeps, id: string, reason: string): Promise<Reply<"job-cancel">> {
+  // A job that is not there leaves no operation behind.
+  deps.views.job(id);
+  const job = await byOperator(deps, "job.cancel", { kind: "job", id }, {}, async (operation) => {
+    const stopping = await deps.kernel.requestStop(id, "operator_cancelled", operation.proof);
+    operation.closedElsewhere();
+    await deps.kernel.explainStop(id, `The operator stopped the job: ${reason}`);
+    return stopping;
+  });
+  return { ok: true, verb: "job-cancel", job: id, state: job?.state ?? "UNKNOWN" };
+}
+
+/** @returns how many members still hold something there */
+export async function drain(deps: OperatorChangesDeps, node: string): Promise<Reply<"node-drain">> {
+  deps.views.node(node);
+  await setCordon(deps, node, "drained by the operator");
+  return { ok: true, verb: "node-drain", node, members: deps.views.node(node).members.length };
+}
+
+export async function undrain(deps: OperatorChangesDeps, node: string): Promise<Reply<"node-undrain">> {
+  deps.views.node(node);
+  await setCordon(deps, node, null);
+  return { ok: true, verb: "node-undrain", node };
+}
+
+async function setCordon(deps: OperatorChangesDeps, node: string, reason: string | null): Promise<void> {
+  const change = reason === null ? "undrained" : "drained";
+  await byOperator(deps, "iam.node.change", { kind: "node", id: node }, { change }, async ({ completeIn }) => {
+    await deps.commit.run((db) => {
+      deps.cordon(node, reason);
+      completeIn(db);
+    });
+  });
+}
+
+function byOperator<T extends OperationType, R>(
+  deps: OperationDeps,
+  type: T,
+  object: EventObject,
+  detail: EventDetail<T>,
+  effect: (operation: OpenOperation<T>) => Promise<R>,
+): Promise<R> {
+  const draft = { type, op: randomUUID(), actor: { sub: "operator", kind: "operator" } as const, object, detail };
+  return auditedOperation(deps, draft, [], failureOutcome, effect);
+}
+
+function failureOutcome(error: unknown): FailureOutcome {
+  return { phase: "failed", code: error instanceof ApiError ? error.code : "internal_error" };
+}

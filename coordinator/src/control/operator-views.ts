@@ -1,0 +1,177 @@
+/** What the operator is shown of keys, users, jobs and nodes: states alone, nothing that a user wrote into a job. */
+import type {
+  JobFacts,
+  JobMemberFacts,
+  KeyFacts,
+  NodeFacts,
+  NodeMemberFacts,
+  UserFacts,
+} from "@resontech/contracts/operator-control";
+import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
+import type { NodeHealth } from "@resontech/contracts/coordinator-health";
+import { ApiError } from "../api-error.ts";
+import type { ReadHandle } from "../db/open-database.ts";
+
+type KeyRow = {
+  id: string;
+  username: string;
+  name: string;
+  prefix: string;
+  last4: string;
+  expires_at: number;
+  last_used_at: number | null;
+  revoked_at: number | null;
+};
+type UserRow = {
+  id: string;
+  username: string;
+  is_admin: number;
+  disabled_at: number | null;
+  created_at: number;
+  bucket: string;
+  quota_bytes: number;
+  living_keys: number;
+  living_jobs: number;
+};
+type JobRow = {
+  id: string;
+  username: string;
+  state: string;
+  state_since: number;
+  created_at: number;
+  attempts_made: number;
+  waiting_for: string | null;
+  reason: string | null;
+  round: number | null;
+  rounds: number | null;
+};
+
+const OVER = TERMINAL_JOB_STATES.map((state) => `'${state}'`).join(", ");
+const KEYS = `SELECT k.id, u.username, k.name, k.prefix, k.last4, k.expires_at, k.last_used_at, k.revoked_at
+  FROM platform_keys k JOIN users u ON u.id = k.user_id`;
+const USERS = `SELECT u.id, u.username, u.is_admin, u.disabled_at, u.created_at, b.name AS bucket, b.quota_bytes,
+    (SELECT count(*) FROM platform_keys k WHERE k.user_id = u.id AND k.revoked_at IS NULL AND k.expires_at > @now) AS living_keys,
+    (SELECT count(*) FROM jobs j WHERE j.user_id = u.id AND j.state NOT IN (${OVER})) AS living_jobs
+  FROM users u JOIN buckets b ON b.owner_id = u.id`;
+const JOBS = `SELECT j.id, u.username, j.state, j.state_since, j.created_at, j.attempts_made, j.waiting_for, j.reason,
+    (SELECT max(round) FROM rounds r WHERE r.job_id = j.id) AS round,
+    coalesce((SELECT max(num_rounds) FROM rounds r WHERE r.job_id = j.id), j.num_rounds) AS rounds
+  FROM jobs j JOIN users u ON u.id = j.user_id`;
+/** Members that still hold a worker, or have yet to prove that nothing is left of them. */
+const HOLDING = "m.state NOT IN ('RELEASED', 'QUARANTINED')";
+
+export class OperatorViews {
+  readonly #db: ReadHandle;
+  readonly #nodeHealth: () => readonly NodeHealth[];
+  readonly #now: () => number;
+
+  constructor(db: ReadHandle, nodeHealth: () => readonly NodeHealth[], now: () => number) {
+    this.#db = db;
+    this.#nodeHealth = nodeHealth;
+    this.#now = now;
+  }
+
+  /** @throws ApiError not_found for a user that is not there */
+  keys(username: string | null): KeyFacts[] {
+    if (username !== null) this.user(username);
+    const where = username === null ? "" : "WHERE u.username = @username";
+    const rows = this.#db
+      .prepare<{ username?: string }, KeyRow>(`${KEYS} ${where} ORDER BY u.username, k.created_at, k.id`)
+      .all(username === null ? {} : { username });
+    return rows.map((row) => this.#key(row));
+  }
+
+  users(): UserFacts[] {
+    const rows = this.#db.prepare<{ now: number }, UserRow>(`${USERS} ORDER BY u.username`).all({ now: this.#now() });
+    return rows.map(userFacts);
+  }
+
+  /** @throws ApiError not_found */
+  user(username: string): UserFacts {
+    const row = this.#db
+      .prepare<{ now: number; username: string }, UserRow>(`${USERS} WHERE u.username = @username`)
+      .get({ now: this.#now(), username });
+    if (row === undefined) throw new ApiError("not_found", `there is no user ${username}`);
+    return userFacts(row);
+  }
+
+  /** Newest first. */
+  jobs(living: boolean, limit: number): JobFacts[] {
+    const where = living ? `WHERE j.state NOT IN (${OVER})` : "";
+    return this.#db.prepare<[number], JobRow>(`${JOBS} ${where} ORDER BY j.sequence DESC LIMIT ?`).all(limit).map(jobFacts);
+  }
+
+  /** @throws ApiError not_found */
+  job(id: string): { job: JobFacts; members: JobMemberFacts[] } {
+    const row = this.#db.prepare<[string], JobRow>(`${JOBS} WHERE j.id = ?`).get(id);
+    if (row === undefined) throw new ApiError("not_found", `there is no job ${id}`);
+    const members = this.#db
+      .prepare<[string], JobMemberFacts>(
+        `SELECT m.role, m.site, m.node_id AS node, m.worker_id AS worker, m.state FROM members m JOIN attempts a ON a.id = m.attempt_id
+         WHERE a.job_id = ? AND a.number = (SELECT max(number) FROM attempts WHERE job_id = a.job_id)
+         ORDER BY m.role DESC, m.site, m.id`,
+      )
+      .all(id);
+    return { job: jobFacts(row), members };
+  }
+
+  nodes(): NodeFacts[] {
+    const count = this.#db.prepare<[string], { workers: number; busy: number }>(
+      `SELECT count(*) AS workers, count((SELECT 1 FROM leases l WHERE l.worker_id = w.id AND l.released_at IS NULL)) AS busy
+       FROM workers w WHERE w.node_id = ? AND w.is_present = 1`,
+    );
+    return this.#nodeHealth().map(({ node, state, cordonReason, silentMs, diskFreeBytes }) => ({
+      ...{ node, state, ...count.get(node)!, drained: cordonReason },
+      silentS: silentMs === null ? null : Math.round(silentMs / 1_000),
+      freeBytes: diskFreeBytes,
+    }));
+  }
+
+  /** @throws ApiError not_found */
+  node(id: string): { node: NodeFacts; members: NodeMemberFacts[] } {
+    const node = this.nodes().find((each) => each.node === id);
+    if (node === undefined) throw new ApiError("not_found", `there is no node ${id}`);
+    const members = this.#db
+      .prepare<[string], NodeMemberFacts>(
+        `SELECT m.job_id AS job, m.role, m.site, m.worker_id AS worker, m.state FROM members m
+         WHERE m.node_id = ? AND ${HOLDING} ORDER BY m.job_id, m.role DESC, m.site`,
+      )
+      .all(id);
+    return { node, members };
+  }
+
+  #key(row: KeyRow): KeyFacts {
+    const isOver = row.expires_at <= this.#now();
+    return {
+      ...{ key: row.id, username: row.username, name: row.name, handle: `${row.prefix}…${row.last4}` },
+      state: row.revoked_at !== null ? "revoked" : isOver ? "expired" : "living",
+      expiresAt: instant(row.expires_at),
+      lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at),
+    };
+  }
+}
+
+function userFacts(row: UserRow): UserFacts {
+  return {
+    ...{ userId: row.id, username: row.username, isAdmin: row.is_admin === 1, isDisabled: row.disabled_at !== null },
+    ...{ bucket: row.bucket, quotaBytes: row.quota_bytes, livingKeys: row.living_keys, livingJobs: row.living_jobs },
+    createdAt: instant(row.created_at),
+  };
+}
+
+function jobFacts(row: JobRow): JobFacts {
+  return {
+    ...{
+      job: row.id,
+      username: row.username,
+      state: row.state,
+      since: instant(row.state_since),
+      createdAt: instant(row.created_at),
+    },
+    ...{ attempt: row.attempts_made, round: row.round, rounds: row.rounds, waitingFor: row.waiting_for, reason: row.reason },
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,36 @@
+/** Which tests a change can reach: by imports, by the programs that they start, and by the room of a file that nothing imports. */
+import { tierOf } from "./tier.ts";
+
+export type Reach = {
+  /** Files that changed, by their paths in this tree. */
+  changed: readonly string[];
+  /** File → files that it imports. */
+  imports: ReadonlyMap<string, readonly string[]>;
+  /** Test or helper → sources of the programs that it starts. */
+  programs: ReadonlyMap<string, readonly string[]>;
+  tests: readonly string[];
+};
+
+/** Folders whose every file can change what any test does. */
+const EVERYTHING = /^(?:dev\/|package-lock\.json$|package\.json$|tsconfig\.json$|\.taprc$|\.ci\/)/;
+/** What no test reads. */
+const NOTHING = /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
+
+/** The tests to run, in the order of `tests`. The installed appliance is made of every file that ships, so each of those reaches `acceptance/`. */
+export function reachedTests({ changed, imports, programs, tests }: Reach): string[] {
+  const relevant = changed.filter((file) => !NOTHING.test(file));
+  if (relevant.some((file) => EVERYTHING.test(file))) return [...tests];
+  const reached = new Set(relevant.filter((file) => imports.has(file)));
+  const rooms = new Set(relevant.filter((file) => !imports.has(file)).map(roomOf));
+  for (let before = -1; before !== reached.size; ) {
+    before = reached.size;
+    for (const [file, imported] of imports)
+      if (!reached.has(file) && [...imported, ...(programs.get(file) ?? [])].some((each) => reached.has(each))) reached.add(file);
+  }
+  const ships = relevant.some((file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file));
+  return tests.filter((test) => reached.has(test) || rooms.has(roomOf(test)) || (ships && tierOf(test) === "acceptance"));
+}
+
+function roomOf(file: string): string {
+  return file.split("/")[0]!;
+}

@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { summarizeTap, type TapSummary } from "./tap-summary.ts";
+import type { Tier } from "./tier.ts";
+
+export type TierOutcome = TapSummary & {
+  /** How tap ended; a run that it calls bad although no assertion failed (killed, say) is a failure, too. */
+  status: number;
+  /** Raw TAP. */
+  rawFile: string;
+};
+
+/** Unit tests keep a core busy each; engines wait for one another most of the time. */
+const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 1, acceptance: 2 };
+
+export async function runTier(
+  tier: Tier,
+  files: readonly string[],
+  { repository, results, env }: { repository: string; results: string; env: NodeJS.ProcessEnv },
+): Promise<TierOutcome> {
+  const rawFile = join(results, `${tier}.tap`);
+  const cpuFile = join(results, `${tier}.cpu`);
+  for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
+  const preloads = ["note-cpu.mjs", ...(tier === "unit" ? ["no-processes.mjs"] : [])];
+  const imports = preloads.map((name) => `--node-arg=--import=${pathToFileURL(join(import.meta.dirname, name)).href}`);
+  const args = ["run", "--reporter=terse", `--jobs=${JOBS[tier]}`, `--output-file=${rawFile}`, ...imports, ...files];
+  const child = spawn(join(repository, "node_modules/.bin/tap"), args, {
+    cwd: repository,
+    stdio: "inherit",
+    env: { ...env, RT_TEST_CPU_FILE: cpuFile },
+  });
+  const status = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+  return { ...summarizeTap(readFileSync(rawFile, "utf8")), status, rawFile };
+}

@@ -1,0 +1,316 @@
+/**
+ * Every proof by name: what it shows, its goal, which of its figures stand in docs/proofs.md, and how long it takes on two cores. A figure is a
+ * path into the proof's `figures` with the words that follow it; a list counts its members.
+ */
+export type ProofEntry = {
+  shows: string;
+  /** What must hold, in words; null where `ok` says it all. */
+  goal: string | null;
+  figures: readonly (readonly [path: string, words: string])[];
+  minutes: number;
+};
+
+export const PROOFS: Readonly<Record<string, ProofEntry>> = {
+  "audit-count": {
+    shows: "every object operation of the unmodified client has its entry in the log, counted apart from the S3 door",
+    goal: "none differs",
+    figures: [
+      ["requests", "requests"],
+      ["differing", "differing"],
+    ],
+    minutes: 4,
+  },
+  "audit-crash": {
+    shows:
+      "power cuts, kills and full disks lose nothing that the log acknowledged; each sync that matters is missed when left out",
+    goal: "nothing is broken",
+    figures: [
+      ["images", "images of power cuts"],
+      ["kills", "kills"],
+      ["broken", "broken"],
+    ],
+    minutes: 90,
+  },
+  "audit-erasure": {
+    shows: "after an erasure no file, process or kept key of the appliance gives an erased value back",
+    goal: "nothing is found",
+    figures: [
+      ["commitments_erased", "values erased"],
+      ["forms_looked_for", "forms looked for"],
+      ["still_found", "found"],
+    ],
+    minutes: 6,
+  },
+  "audit-export": {
+    shows: "a receiver of the log that is down and killed while it reads misses nothing",
+    goal: "none is missing",
+    figures: [
+      ["entries_in_log", "entries"],
+      ["kills", "kills"],
+      ["missing", "missing"],
+    ],
+    minutes: 45,
+  },
+  "audit-foreign": {
+    shows: "a verifier of other authors takes the log and refuses altered copies",
+    goal: "none is missed",
+    figures: [
+      ["altered", "altered copies"],
+      ["missedByForeign", "missed by it"],
+      ["missedByOurs", "missed by ours"],
+    ],
+    minutes: 5,
+  },
+  "audit-fuzz": {
+    shows: "nothing handed to the verifier crashes it, hangs it, takes more than 256 MiB, or passes though altered",
+    goal: "none of these",
+    figures: [
+      ["inputs", "inputs"],
+      ["findings", "findings"],
+    ],
+    minutes: 125,
+  },
+  "audit-honest": {
+    shows: "honest logs with crashes, restores, erasures and wrong clocks raise no alarm, and the verifier tells what happened",
+    goal: "no false alarm",
+    figures: [
+      ["logs", "logs"],
+      ["false_alarms", "false alarms"],
+      ["missed", "events untold"],
+    ],
+    minutes: 60,
+  },
+  "audit-interop": {
+    shows: "Go's own note and tlog packages verify our log",
+    goal: null,
+    figures: [["verified", "sizes verified"]],
+    minutes: 3,
+  },
+  "audit-mutation": {
+    shows: "every flipped bit of an export is caught and named",
+    goal: "all are caught",
+    figures: [
+      ["flipped", "bits flipped"],
+      ["faults", "missed"],
+    ],
+    minutes: 45,
+  },
+  "audit-operations": {
+    shows: "while auditd is stopped or hangs, each changing request is refused in time and has no effect",
+    goal: "503 within 2.5 s, no effect",
+    figures: [
+      ["refusals.stopped.asked", "requests"],
+      ["refusals.stopped.slowestMs", "ms at most"],
+      ["refusals.stopped.effects", "effects"],
+    ],
+    minutes: 12,
+  },
+  "audit-restore": {
+    shows: "a log that was put back from a backup signs nothing before two people agree",
+    goal: null,
+    figures: [["rows", "ways to put it back"]],
+    minutes: 45,
+  },
+  "audit-search": {
+    shows: "searches of a million entries answer in milliseconds",
+    goal: null,
+    figures: [
+      ["entries", "entries"],
+      ["by_subject_and_type_p99_ms", "ms at the 99th percentile, two fields"],
+      ["rebuild_s", "s to make the index anew"],
+    ],
+    minutes: 15,
+  },
+  "audit-submit": {
+    shows: "what the log adds to a submission",
+    goal: "10 ms at the 99th percentile",
+    figures: [
+      ["added_p50_ms", "ms at the median"],
+      ["added_p99_ms", "ms at the 99th percentile"],
+    ],
+    minutes: 20,
+  },
+  "audit-throughput": {
+    shows: "durable events a second beside a POSIX Tessera log, and the verifier beside SHA-256 alone",
+    goal: "10,000 a second, 50 ms, 1 × of Tessera, 3 syncs for an idle event",
+    figures: [
+      ["events_per_s", "events/s"],
+      ["ack_p99_ms", "ms at the 99th percentile"],
+      ["ratio_to_tessera.median", "× of Tessera"],
+      ["idle_ack_p50_in_raw_fdatasyncs", "syncs for an idle event"],
+    ],
+    minutes: 12,
+  },
+  "audit-versions": {
+    shows: "one verdict under Node 20, 22, 24, 26 and in Chromium",
+    goal: "none differs",
+    figures: [
+      ["cases", "reports"],
+      ["different", "different"],
+    ],
+    minutes: 8,
+  },
+  "audit-witness-interop": {
+    shows: "Tessera's own client is served by our witness",
+    goal: null,
+    figures: [["cosigned", "checkpoints cosigned"]],
+    minutes: 4,
+  },
+  "bundle-size": {
+    shows: "size of the bundle",
+    goal: null,
+    figures: [
+      ["total_mb", "MB"],
+      ["second_build_s", "s for a second build"],
+    ],
+    minutes: 3,
+  },
+  "clock-steps": {
+    shows: "clocks set by an hour during a job kill nothing",
+    goal: "all end FINISHED in the first attempt",
+    figures: [["each", "steps"]],
+    minutes: 15,
+  },
+  "federated-overhead": {
+    shows: "a federated job beside plain NVFlare",
+    goal: "whole job 1.3 ×, rounds 1.05 ×",
+    figures: [
+      ["whole_job_ratio", "× whole job"],
+      ["rounds_2_to_n_ratio.median", "× rounds 2 to n"],
+    ],
+    minutes: 15,
+  },
+  "frozen-agent": {
+    shows: "an agent that is frozen for a minute is fenced, and nothing runs twice",
+    goal: "no double",
+    figures: [
+      ["runs", "runs"],
+      ["left", "left over"],
+    ],
+    minutes: 10,
+  },
+  "full-disks": {
+    shows: "full disks of five kinds during a job are named, and the job ends FINISHED",
+    goal: null,
+    figures: [["each", "disks"]],
+    minutes: 20,
+  },
+  "idle-memory": {
+    shows: "memory of the whole appliance 60 s after the last job",
+    goal: "1,200 MB",
+    figures: [["pss_total_mb", "MB"]],
+    minutes: 6,
+  },
+  "install-cuts": {
+    shows: "an install that is cut at any fsync or rename goes on to the same end",
+    goal: "none is faulty",
+    figures: [
+      ["points", "points"],
+      ["faulty", "faulty"],
+    ],
+    minutes: 8,
+  },
+  "kill-matrix": {
+    shows: "kill -9 of every part, and of two at once, during jobs: each job ends FINISHED",
+    goal: "none is bad",
+    figures: [
+      ["kills", "kills"],
+      ["bad", "bad"],
+      ["left", "left over"],
+    ],
+    minutes: 110,
+  },
+  "lease-fence": {
+    shows: "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
+    goal: "no double",
+    figures: [
+      ["runs", "runs"],
+      ["placed_s.median", "s until placed again"],
+      ["left", "left over"],
+    ],
+    minutes: 40,
+  },
+  "no-route": {
+    shows: "install, job and verification where there is no route out",
+    goal: null,
+    figures: [
+      ["job.state", "job"],
+      ["left_after_uninstall", "left over"],
+    ],
+    minutes: 6,
+  },
+  "nothing-leaves": {
+    shows: "install, job and uninstall say nothing to anybody outside",
+    goal: "nothing is recorded",
+    figures: [
+      ["recorded", "packets recorded"],
+      ["planted", "planted ones seen"],
+    ],
+    minutes: 6,
+  },
+  "planned-stop": {
+    shows: "a planned stop of the coordinator, and a restart of everything, kill no job",
+    goal: "same processes, first attempt",
+    figures: [
+      ["coordinator.away_s", "s without a coordinator"],
+      ["everything.restart_s", "s to restart everything"],
+    ],
+    minutes: 12,
+  },
+  "replaced-client": {
+    shows: "a site that is lost with its node is replaced inside the attempt",
+    goal: null,
+    figures: [
+      ["state", "job"],
+      ["replaced_after_s", "s until replaced"],
+    ],
+    minutes: 6,
+  },
+  "s3-front": {
+    shows: "the S3 front beside the engine alone",
+    goal: "0.8 × at 8 streams, 1 ms more at the median, quota exact",
+    figures: [
+      ["throughput.PUT_8.ratio.median", "× PUT at 8 streams"],
+      ["throughput.GET_8.ratio.median", "× GET at 8 streams"],
+    ],
+    minutes: 25,
+  },
+  soak: {
+    shows: "a hundred jobs in an hour leave memory and files flat",
+    goal: "all as they should be",
+    figures: [
+      ["jobs", "jobs"],
+      ["wrong", "wrong"],
+      ["restarts", "restarts"],
+    ],
+    minutes: 65,
+  },
+  "submit-latency": {
+    shows: "`POST /api/tasks` beside the disk's fdatasync",
+    goal: null,
+    figures: [
+      ["submit_p50_ms", "ms at the median"],
+      ["submit_p99_ms", "ms at the 99th percentile"],
+      ["disk_fdatasync_p99_ms", "ms for a sync at the 99th"],
+    ],
+    minutes: 6,
+  },
+  "systemd-unit": {
+    shows: "the unit under a real systemd: kill -9, stop, power cut and boot",
+    goal: null,
+    figures: [
+      ["healthy_after_kill_9_s", "s after kill -9"],
+      ["healthy_after_power_cut_and_boot_s", "s after a power cut"],
+    ],
+    minutes: 8,
+  },
+  "two-nodes": {
+    shows: "a job over two nodes, through kills of both agents, reaches its own server alone",
+    goal: "models equal to the bit",
+    figures: [
+      ["same_models", "same models"],
+      ["left", "left over"],
+    ],
+    minutes: 12,
+  },
+};

@@ -1,0 +1,43 @@
+/** The clients as their makers publish them, kept in `.cache/`; Debian's come by `dev/setup.mjs`. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { buildPublishedGo } from "@resontech/airgap/published-go";
+import { StepCache } from "@resontech/airgap/step-cache";
+import { clientPython } from "../../coordinator/test/helper/client-venv.ts";
+
+const run = promisify(execFile);
+const cache = new StepCache(join(import.meta.dirname, "../../.cache/clients"));
+
+const S5CMD = {
+  ...{ package: "github.com/peak/s5cmd/v2", module: "github.com/peak/s5cmd/v2", version: "v2.3.0", licence: "MIT" },
+  sum: "h1:g8KSD2o4pcyzUsAaWsn7TGb+j4w+/mI1B5NmfDR0Bbs=",
+};
+const CRANE = {
+  package: "github.com/google/go-containerregistry/cmd/crane",
+  module: "github.com/google/go-containerregistry",
+  version: "v0.22.1",
+  licence: "Apache-2.0",
+  sum: "h1:RZuuSYhTvlDvtsK+NkutoCZ//C0X2ebLK8X8l3ULs84=",
+};
+const MINIO = "minio@8.0.7";
+
+/** Paths of programs. `aws` and `s3cmd` run on Debian's own Python. */
+export type Tools = Record<"aws" | "s3cmd" | "s3fs" | "rclone" | "skopeo" | "s5cmd" | "crane" | "python", string> & {
+  /** A folder with `node_modules/minio`. */
+  minio: string;
+};
+
+export async function installTools(progress: (line: string) => void): Promise<Tools> {
+  progress("s5cmd and crane, built from the module proxy");
+  const [s5cmd, crane] = [await buildPublishedGo(cache, S5CMD, "s5cmd"), await buildPublishedGo(cache, CRANE, "crane")];
+  progress(`npm ${MINIO}`);
+  const minio = await cache.fetch("minio", { MINIO }, async (into) => {
+    await run("npm", ["install", "--prefix", into, "--no-audit", "--no-fund", "--loglevel=error", MINIO]);
+  });
+  const debian = (name: string): string => join("/usr/bin", name);
+  return {
+    ...{ aws: debian("aws"), s3cmd: debian("s3cmd"), s3fs: debian("s3fs"), rclone: debian("rclone"), skopeo: debian("skopeo") },
+    ...{ s5cmd, crane, minio, python: await clientPython("0.3.0") },
+  };
+}

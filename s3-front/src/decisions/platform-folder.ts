@@ -1,0 +1,24 @@
+/**
+ * Folders that the platform writes: `logs/` and `ckpt/` at the bucket's top, `model_out/` and `files_out/` below a job's output root. Whether a folder of
+ * the second kind is a job's, the coordinator says: before a job is accepted, and elsewhere, these are names like any other.
+ */
+export type PlatformFolder =
+  /** Nobody but the platform writes there, whether or not there is such a job. */
+  | { kind: "own"; folder: string }
+  /** The output roots that the key may lie below. */
+  | { kind: "perhaps"; folders: string[] };
+
+const AT_TOP = ["logs", "ckpt"];
+const OF_OUTPUTS = ["model_out", "files_out"];
+
+export function platformFolderOf(key: string): PlatformFolder | null {
+  const segments = key.split("/");
+  const [top = "", second = ""] = segments;
+  if (segments.length > 1 && AT_TOP.includes(top)) return { kind: "own", folder: `${top}/${second || "-"}` };
+  const folders = segments
+    .map((segment, at) =>
+      at > 0 && at < segments.length - 1 && OF_OUTPUTS.includes(segment) ? segments.slice(0, at).join("/") : "",
+    )
+    .filter((folder) => folder !== "");
+  return folders.length === 0 ? null : { kind: "perhaps", folders };
+}
