@@ -220,6 +220,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 110,
   },
+  "large-models": {
+    shows: "jobs with models of 1.1 GB on two sites and 2.3 GB on one end well: the server has the memory that its model needs",
+    goal: "each ends FINISHED",
+    figures: [
+      ["percent", "% of those sizes"],
+      ["runs", "jobs"],
+    ],
+    minutes: 40,
+  },
   "lease-fence": {
     shows: "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
     goal: "no double",

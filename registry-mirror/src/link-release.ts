@@ -17,7 +17,10 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
+import type { ReleaseImage } from "@resontech/contracts/release-manifest";
+
+/** What of a release's image its storage is made of. */
+export type LinkedImage = Pick<ReleaseImage, "repository" | "digest" | "blobs">;
 
 /** The store and the registry's storage lie on different file systems, so a hard link can't be made. */
 export class StoreNotLinkableError extends Error {
@@ -29,7 +32,7 @@ export class BlobMissingError extends Error {
   readonly code = "blob_missing";
   readonly sha256: string;
 
-  constructor(image: ReleaseImage, sha256: string) {
+  constructor(image: LinkedImage, sha256: string) {
     super(`the store has no blob ${sha256}, which ${image.repository}@${image.digest} needs`);
     this.sha256 = sha256;
   }
@@ -43,7 +46,11 @@ export class BlobMissingError extends Error {
  * @returns the number of blobs that were newly linked
  * @throws StoreNotLinkableError, BlobMissingError
  */
-export function linkRelease(release: ReleaseManifest, blobs: string, storageDir: string): number {
+export function linkRelease(
+  release: { version: string; images: readonly LinkedImage[] },
+  blobs: string,
+  storageDir: string,
+): number {
   const v2 = join(storageDir, "docker", "registry", "v2");
   let linked = 0;
   for (const image of release.images) {
@@ -58,7 +65,7 @@ export function linkRelease(release: ReleaseManifest, blobs: string, storageDir:
 }
 
 /** Blobs first, then the layers that the repository may serve, then the manifest, then its tag: a crash leaves no dangling reference. */
-function describeRepository(image: ReleaseImage, version: string, repository: string): void {
+function describeRepository(image: LinkedImage, version: string, repository: string): void {
   const manifest = image.digest.slice("sha256:".length);
   for (const { sha256 } of image.blobs)
     if (sha256 !== manifest) pointTo(join(repository, "_layers", "sha256", sha256, "link"), `sha256:${sha256}`);

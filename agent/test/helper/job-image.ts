@@ -6,6 +6,7 @@ import { get } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
+import { type LinkedImage, linkRelease } from "../../../registry-mirror/src/link-release.ts";
 import { freePort, startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
 
@@ -17,7 +18,9 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
   const port = await freePort(host);
   const registry = `${host}:${port}`;
   const layout = join(dir, "layout");
-  const digest = await writeLayout(dir, layout);
+  const image = await writeLayout(dir, layout);
+  // The engine takes no push.
+  linkRelease({ version: "1", images: [image] }, join(layout, "blobs", "sha256"), join(dir, "registry"));
   const config = join(dir, "registry.json");
   writeFileSync(
     config,
@@ -40,23 +43,11 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
         );
       }),
   );
-  const certs = join(dir, "certs");
-  mkdirSync(certs);
-  writeFileSync(join(certs, "ca.crt"), ca);
-  await run("skopeo", [
-    "copy",
-    "--quiet",
-    "--preserve-digests",
-    "--dest-cert-dir",
-    certs,
-    `oci:${layout}`,
-    `docker://${registry}/jobs/test:1`,
-  ]);
-  return { registry, reference: `${registry}/jobs/test@${digest}`, stop: () => stopEngine(engine) };
+  return { registry, reference: `${registry}/${image.repository}@${image.digest}`, stop: () => stopEngine(engine) };
 }
 
-/** An OCI layout; answers the manifest's digest. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
-async function writeLayout(dir: string, layout: string): Promise<string> {
+/** An OCI layout; answers what a release says of its image. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
+async function writeLayout(dir: string, layout: string): Promise<LinkedImage> {
   const root = join(dir, "root");
   for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp"]) mkdirSync(join(root, folder), { recursive: true });
   await run("go", ["build", "-trimpath", "-o", join(root, "usr/bin/python3"), "."], {
@@ -95,5 +86,6 @@ async function writeLayout(dir: string, layout: string): Promise<string> {
     join(layout, "index.json"),
     json({ schemaVersion: 2, manifests: [{ mediaType: `${type}.manifest.v1+json`, ...manifest }] }),
   );
-  return manifest.digest;
+  const blobs = [layer, config, manifest].map(({ digest, size }) => ({ sha256: digest.slice(7), sizeBytes: size }));
+  return { repository: "jobs/test", digest: manifest.digest, blobs };
 }
