@@ -230,9 +230,12 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 110,
   },
   "large-models": {
-    shows: "models of 1.1 GB with two sites and 2.3 GB with one train on a server whose memory follows the model",
-    goal: "all end FINISHED",
-    figures: [["runs", "jobs"]],
+    shows: "jobs with models of 1.1 GB on two sites and 2.3 GB on one end well: the server has the memory that its model needs",
+    goal: "each ends FINISHED",
+    figures: [
+      ["percent", "% of those sizes"],
+      ["runs", "jobs"],
+    ],
     minutes: 40,
   },
   "lease-fence": {

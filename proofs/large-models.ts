@@ -2,7 +2,7 @@
  * Federated jobs with models of more than a gigabyte, through the public client and the installed appliance: 1.1 GB on two sites, 2.3 GB on one.
  * Each ends well, in its first attempt or, where the server's memory was guessed too small, in its second.
  *
- * `npm run prove -- large-models` (24 GB of memory, 30 GB of disk)
+ * `npm run prove -- large-models [PERCENT]` of those sizes, 100 unless said otherwise (32 GB of memory, 30 GB of disk)
  */
 import { cpSync } from "node:fs";
 import { totalmem } from "node:os";
@@ -18,10 +18,14 @@ const CASES = [
   { name: "large-one-site", megabytes: 2_300, sites: 1 },
 ] as const;
 const JOB_LIMIT_MS = 1_800_000;
-const NEEDED_BYTES = 23e9;
+/** At full size: the largest server and its clients at their peaks. */
+const NEEDED_BYTES = 30e9;
 
-export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  if (totalmem() < NEEDED_BYTES) throw new Error(`this machine has ${totalmem()} bytes of memory, ${NEEDED_BYTES} are needed`);
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const percent = Number(args[0] ?? 100);
+  const needed = (NEEDED_BYTES * percent) / 100;
+  if (totalmem() < needed) throw new Error(`this machine has ${totalmem()} bytes of memory, ${needed} are needed`);
+  const cases = CASES.map(({ megabytes, ...one }) => ({ ...one, megabytes: Math.round((megabytes * percent) / 100) }));
   await using installed = await ProofAppliance.install(progress);
   const { appliance } = installed;
   const scripts = installed.folder("scripts");
@@ -30,7 +34,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const api = new Api(appliance);
   const runs: Record<string, unknown>[] = [];
   try {
-    for (const { name, megabytes, sites } of CASES) {
+    for (const { name, megabytes, sites } of cases) {
       progress(`${megabytes} MB on ${sites} ${sites === 1 ? "site" : "sites"}`);
       const from = Date.now();
       const told = await workstation.events(["/example/submit.py", name, String(megabytes), String(sites)]);
@@ -44,6 +48,6 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   } finally {
     api.close();
   }
-  const isStored = CASES.every(({ megabytes }, at) => Number(runs[at]?.["modelBytes"]) >= megabytes * 1e6);
-  return { ok: isStored && runs.every(({ status }) => status === "FINISHED"), figures: { runs } };
+  const isStored = cases.every(({ megabytes }, at) => Number(runs[at]?.["modelBytes"]) >= megabytes * 1e6);
+  return { ok: isStored && runs.every(({ status }) => status === "FINISHED"), figures: { percent, runs } };
 }

@@ -199,6 +199,19 @@ leaves(program.command("add-user <username>"), { event: "iam.user.create", logge
     );
   });
 
+leaves(program.command("site-files <username> <on|off>"), { event: "admin.control", loggedBy: "coordinator" })
+  .description("whether files that a user's jobs write at their sites come back; off unless said otherwise")
+  .action(async (username: string, word: string) => {
+    if (word !== "on" && word !== "off")
+      return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, { exitCode: 2 });
+    print(
+      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
+        verb: "site-files",
+        username,
+        allowed: word === "on",
+      }),
+    );
+  });
 const tokenSeconds = (text: string): number => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > MAX_TOKEN_S)

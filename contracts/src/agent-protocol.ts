@@ -225,6 +225,8 @@ export const DesiredMember = Type.Object(
         taskRequestIntervalMs: Type.Integer({ minimum: 1 }),
         /** The server commits the model of each round, so that a later attempt can go on from it. */
         isResumable: Type.Boolean(),
+        /** The job's project lets files of its sites out: what a client's code wrote in `/app/out` comes back as well. */
+        returnsSiteFiles: Type.Optional(Type.Boolean()),
         /** The attempt goes on from a committed round; its model is among the server's inputs. */
         resume: Type.Union([FederationResume, Type.Null()]),
       },

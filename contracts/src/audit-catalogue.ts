@@ -367,6 +367,7 @@ export const EVENT_CATALOGUE = {
         parts: Type.Optional(Count),
         ttl_s: Type.Optional(Count),
         again: Type.Optional(Type.Boolean()),
+        export: Type.Optional(Type.Boolean()),
         ...OfUpload,
       },
       closed,
@@ -376,7 +377,17 @@ export const EVENT_CATALOGUE = {
     phases: OPERATION_OR_FACT,
     object: "object",
     meaning: "One output of a job was stored, after the fence check.",
-    detail: Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ...OfUpload }, closed),
+    detail: Type.Object(
+      {
+        ...Fenced,
+        job: PlainId,
+        bytes: Type.Optional(Count),
+        /** A site's own file left the site, because its project lets such files out. */
+        export: Type.Optional(Type.Boolean()),
+        ...OfUpload,
+      },
+      closed,
+    ),
     maxOpenMs: HOUR,
     whileDraining: true,
   },
@@ -588,7 +599,7 @@ export const EVENT_CATALOGUE = {
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",
-    Type.Object({ verb: Code }, closed),
+    Type.Object({ verb: Code, project: Type.Optional(PlainId), allowed: Type.Optional(Type.Boolean()) }, closed),
   ),
   "admin.measured": fact(
     "process",

@@ -22,6 +22,8 @@ export const ControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("join-token"), node: Name, ttlS: Type.Integer({ minimum: 1, maximum: 86_400 }) }, closed),
   /** A planned stop of so many seconds: leases outlive it. 0 ends it. */
   Type.Object({ verb: Type.Literal("maintenance"), forS: Type.Integer({ minimum: 0, maximum: MAX_MAINTENANCE_S }) }, closed),
+  /** Whether files that a user's jobs write at their sites may leave these. */
+  Type.Object({ verb: Type.Literal("site-files"), username: Name, allowed: Type.Boolean() }, closed),
   Type.Object(
     {
       verb: Type.Literal("registry-login"),
@@ -61,6 +63,7 @@ export type ControlReply =
   | { ok: true; verb: "join-token"; token: string; expiresAt: string }
   /** `until` is null when it was ended; `untold` are living nodes that did not answer, whose work stops with their lease. */
   | { ok: true; verb: "maintenance"; until: string | null; untold: string[] }
+  | { ok: true; verb: "site-files"; project: string; allowed: boolean }
   | { ok: true; verb: "registry-login"; username: string; password: string }
   | OperatorReply
   | { ok: false; code: ErrorCode; message: string; hint: string };

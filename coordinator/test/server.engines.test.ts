@@ -30,6 +30,11 @@ t.test("the operator is served on the control socket", async (t) => {
   t.match(await coordinator.control({ verb: "status" }), { ok: true, jobs: {}, nodes: [], generation: 1 });
   t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), { ok: false, code: "user_exists" });
   t.match(await coordinator.control({ verb: "registry-login", repository: "resontech/fl-cpu" }), { ok: true, password: /.{40}/ });
+  t.match(await coordinator.control({ verb: "site-files", username: "alice", allowed: true }), { ok: true, allowed: true });
+  t.match(await coordinator.control({ verb: "site-files", username: "nobody", allowed: true }), {
+    ok: false,
+    code: "not_found",
+  });
   t.match(await coordinator.control({ verb: "maintenance", forS: 5 }), { ok: true, untold: [] });
 });
 

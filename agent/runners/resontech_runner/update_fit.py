@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional
 
 _NAMED = 3
+# Never tensors; other objects (encrypted values, references to a file) add themselves up in ways of their own.
+_PLAIN = (list, tuple, dict, set, str, bytes, type(None))
 
 Shape = tuple[int, ...]
 
@@ -24,27 +26,30 @@ def shapes_of(weights: Any) -> dict[str, Shape]:
     return {str(name): shape for name, value in weights.items() if (shape := _shape_of(value)) is not None}
 
 
-def judge_fit(update: Any, model: Mapping[str, Shape], samples: Any = None) -> Fit:
+def judge_fit(update: Any, known: Mapping[str, Shape], is_model: bool, samples: Any = None) -> Fit:
     """
-    @param model: shapes by name, as the job began with; empty where nobody knows them
+    @param known: shapes by name that the update must have; empty where nobody knows any
+    @param is_model: they are the model's, which takes no other names and says which are missing; else another update's of this round
     @param samples: what the site says that it trained on, its update's weight; None when it says nothing
     """
     if not isinstance(update, Mapping) or not update:
         return Fit("it holds no tensors")
     for name, value in update.items():
         shape = _shape_of(value)
-        if shape is None:
+        if isinstance(value, _PLAIN):
             return Fit(f"{name!r} is a {type(value).__name__}, not a tensor")
-        if model and name not in model:
-            return Fit(f"the model has no tensor {name!r}")
-        if model and shape != model[name]:
-            return Fit(f"{name!r} has the shape {list(shape)}, in the model it has {list(model[name])}")
+        if name not in known:
+            if is_model and known:
+                return Fit(f"the model has no tensor {name!r}")
+        elif shape is not None and shape != known[name]:
+            whose = "the model" if is_model else "the round's first update"
+            return Fit(f"{name!r} has the shape {list(shape)}, in {whose} it has {list(known[name])}")
     if samples is not None and not _is_weight(samples):
         return Fit(f"it says that it was trained on {samples!r} samples")
-    missing = [name for name in model if name not in update]
+    missing = [name for name in known if name not in update] if is_model else []
     if missing:
         more = "" if len(missing) <= _NAMED else f" and {len(missing) - _NAMED} more"
-        return Fit(note=f"it lacks {len(missing)} of {len(model)} tensors, which stay as others left them: {', '.join(missing[:_NAMED])}{more}")
+        return Fit(note=f"it lacks {len(missing)} of {len(known)} tensors, which stay as others left them: {', '.join(missing[:_NAMED])}{more}")
     if samples is not None and float(samples) == 0:
         return Fit(note="it says `samples: 0`, so it has no weight")
     return Fit()

@@ -21,7 +21,12 @@ export async function drainMember(member: MemberContext): Promise<void> {
   await new LogShipper(member).finish();
   const progress = new TransferProgress(journal);
   const keys: string[] = [];
-  if (desired.role.kind === "client") await storeSiteLog(member, desired.role.site, keys);
+  if (desired.role.kind === "client") {
+    const { site } = desired.role;
+    await storeSiteLog(member, site, keys);
+    if (desired.federation.returnsSiteFiles === true && (stop === null || stop.reason === "attempt_ended"))
+      await storeOwnFiles(member, { site, folder: `files_out/sites/${site}` }, progress, keys);
+  }
   if (desired.role.kind === "server") {
     for (const { path, key } of LOG_OUTPUTS) {
       using file = openInContainer(disk, path);
@@ -38,7 +43,7 @@ export async function drainMember(member: MemberContext): Promise<void> {
       }
     }
     // Who cancels waits for the end.
-    if (stop === null) await storeOwnFiles(member, progress, keys);
+    if (stop === null) await storeOwnFiles(member, { site: "server", folder: "files_out" }, progress, keys);
   }
   journal.note({ phase: "releasing" }, { kind: "outputs-uploaded", keys });
 }
@@ -58,13 +63,18 @@ async function storeSiteLog({ tools, ref, disk, abandoned }: MemberContext, site
   }
 }
 
-/** What the server's code wrote beside the model. What does not come back is said. */
-async function storeOwnFiles(member: MemberContext, progress: TransferProgress, keys: string[]): Promise<void> {
+/** What the job's code wrote in `/app/out` beside the model. What does not come back is said. */
+async function storeOwnFiles(
+  member: MemberContext,
+  { site, folder }: { site: string; folder: string },
+  progress: TransferProgress,
+  keys: string[],
+): Promise<void> {
   const { journal, disk } = member;
   const { model } = journal.state;
   const modelPath = model?.file.startsWith(OUT) === true ? model.file.slice(OUT.length) : null;
-  const { files, left } = chooseOwnFiles(findOwnFiles(disk.path("out")), "files_out", modelPath);
-  if (left !== null) journal.note({}, { kind: "warning", site: "server", topic: "files-left-out", text: left });
+  const { files, left } = chooseOwnFiles(findOwnFiles(disk.path("out")), folder, modelPath);
+  if (left !== null) journal.note({}, { kind: "warning", site, topic: "files-left-out", text: left });
   for (const { path, key } of files) {
     using file = openInContainer(disk, OUT + path);
     if (file === null) continue;

@@ -192,7 +192,15 @@ export class Member {
 
 /** As it reaches whoever submitted the job. */
 function forPeople(failure: Failure, { config, leaseDir }: MemberTools): Failure {
-  const roots = [config.dataDir, config.runnersDir, dirname(config.initBinary), leaseDir];
+  // The engine names places of its own, beside the agent's.
+  const roots = [
+    config.dataDir,
+    dirname(config.dataDir),
+    config.runnersDir,
+    dirname(config.initBinary),
+    leaseDir,
+    "/run/resontech",
+  ];
   const plain = (text: string): string => withoutHostPaths(text, roots);
   const detail = failure.detail === undefined ? {} : { detail: plain(failure.detail) };
   return { ...failure, message: plain(failure.message), ...detail };

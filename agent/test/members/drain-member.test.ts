@@ -73,11 +73,17 @@ t.test("while the bytes of one large output are on their way, that is told again
 });
 
 /** What a member in this role leaves in its folders, drained: the keys that it stored, and what it said. */
-async function drained(t: Test, role: DesiredMember["role"], files: Record<string, string>) {
+async function drained(
+  t: Test,
+  role: DesiredMember["role"],
+  files: Record<string, string>,
+  { stop = null, returnsSiteFiles }: { stop?: { reason: string; graceMs: number } | null; returnsSiteFiles?: boolean } = {},
+) {
   const stored: string[] = [];
   const upload = async (_: unknown, output: { key: string }) => void stored.push(output.key);
   const { member, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
-  Object.assign(member.journal.state.desired, { role });
+  Object.assign(member.journal.state.desired, { role, federation: { returnsSiteFiles } });
+  Object.assign(member.journal.state, { stop });
   Object.assign(member.tools, { log: { warn: () => undefined } });
   for (const [path, text] of Object.entries(files)) {
     const file = join(member.disk.mountPoint, path);
@@ -115,10 +121,30 @@ t.test("a site's log comes back as one file of its name, and nothing else of the
 t.test("a site whose log can't be stored has done its part", async (t) => {
   const { member, told } = drainingServer(t, 1, { upload: async () => Promise.reject(new Error("no")) } as unknown as Uploader);
   Object.assign(member.journal.state, { logOffset: 4 });
-  Object.assign(member.journal.state.desired, { role: { kind: "client", index: 0, site: "site-1" } });
+  Object.assign(member.journal.state.desired, { role: { kind: "client", index: 0, site: "site-1" }, federation: {} });
   Object.assign(member.tools, { log: { warn: () => undefined } });
   mkdirSync(member.disk.path("events"), { recursive: true });
   writeFileSync(join(member.disk.path("events"), "output.log"), "said");
   await drainMember(member);
   t.match(told(), [{ kind: "outputs-uploaded", keys: [] }]);
 });
+
+t.test(
+  "a site's files come back where the project lets them out, also after the server's end, and not when the job is cancelled",
+  async (t) => {
+    const site = { kind: "client", index: 0, site: "site-1" } as const;
+    const left = (reason: string | null) =>
+      drained(
+        t,
+        site,
+        { "out/table.csv": "x", "out/.hidden": "x" },
+        { returnsSiteFiles: true, stop: reason === null ? null : { reason, graceMs: 1 } },
+      );
+    for (const reason of [null, "attempt_ended"]) {
+      const { stored, told } = await left(reason);
+      t.strictSame(stored, ["files_out/sites/site-1/table.csv"]);
+      t.match(told, [{ kind: "warning", site: "site-1" }, { kind: "outputs-uploaded" }]);
+    }
+    t.strictSame((await left("user_cancelled")).stored, []);
+  },
+);

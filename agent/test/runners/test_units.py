@@ -381,6 +381,8 @@ class Fits(unittest.TestCase):
             ({}, 10, "no tensors", None),
             ({**whole, "a": Tensor(2, 1)}, 10, r"'a' has the shape \[2, 1\], in the model it has \[2, 3\]", None),
             ({**whole, "a": [[1]]}, 10, "'a' is a list", None),
+            ({**whole, "a": None}, 10, "'a' is a NoneType", None),
+            ({**whole, "a": object()}, 10, None, None),
             ({**whole, "c": Tensor(1)}, 10, "no tensor 'c'", None),
             ({"a": Tensor(2, 3)}, 10, None, "lacks 2 of 3 tensors.*: b, step"),
             (whole, 0, None, "samples: 0"),
@@ -390,13 +392,17 @@ class Fits(unittest.TestCase):
         ]
         for update, samples, misfit, note in cases:
             with self.subTest(update=update, samples=samples):
-                fit = judge_fit(update, self.MODEL, samples)
+                fit = judge_fit(update, self.MODEL, True, samples)
                 for found, expected in ((fit.misfit, misfit), (fit.note, note)):
                     self.assertIsNone(found) if expected is None else self.assertRegex(found, expected)
 
     def test_a_model_that_nobody_knows_takes_any_tensor(self):
         self.assertEqual(shapes_of(None), {})
-        self.assertIsNone(judge_fit({"new": Tensor(7)}, {}).misfit)
+        self.assertIsNone(judge_fit({"new": Tensor(7)}, {}, True).misfit)
+
+    def test_where_the_model_binds_nobody_the_rounds_first_update_does(self):
+        self.assertEqual(judge_fit({"new": Tensor(7), "a": Tensor(2, 3)}, self.MODEL, False).note, None)
+        self.assertRegex(judge_fit({"a": Tensor(3)}, self.MODEL, False).misfit, "in the round's first update it has")
 
 
 class UpdatesOfRounds(unittest.TestCase):

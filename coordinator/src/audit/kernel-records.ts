@@ -115,6 +115,7 @@ export class KernelRecords {
       sizeBytes: number;
       sha256: string;
       uploadId: string | null;
+      isExport: boolean;
     },
     isModel: boolean,
   ): void {
@@ -133,6 +134,7 @@ export class KernelRecords {
           member: output.member,
           job: output.job,
           bytes: output.sizeBytes,
+          ...(output.isExport ? { export: true } : {}),
           ...(output.uploadId === null ? {} : { upload_sha256: joinKey(output.uploadId) }),
         },
       },

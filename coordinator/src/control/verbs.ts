@@ -2,6 +2,8 @@
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
+import { ApiError } from "../api-error.ts";
+import { findDefaultProject, findUser, setSiteFiles } from "../identity/bucket-store.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -40,6 +42,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "join-token": { event: "iam.node.join-token" },
   maintenance: { event: "admin.maintenance" },
   "registry-login": { event: "admin.control" },
+  "site-files": { event: "admin.control" },
   "key-list": { event: "admin.control" },
   "key-renew": { event: "key.renew" },
   "key-revoke": { event: "key.revoke" },
@@ -93,6 +96,20 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         () => deps.maintain(request.forS),
       );
       return { ok: true, verb: "maintenance", until: until === null ? null : new Date(until).toISOString(), untold };
+    }
+    case "site-files": {
+      const user = findUser(deps.read, request.username);
+      const project = user === null ? null : findDefaultProject(deps.read, user.id);
+      if (project === null) throw new ApiError("not_found", `there is no user ${request.username}`);
+      const { allowed } = request;
+      await byOperator(
+        deps,
+        "admin.control",
+        { kind: "appliance", id: "appliance" },
+        { verb: request.verb, project, allowed },
+        () => deps.commit.run((db) => setSiteFiles(db, project, allowed)),
+      );
+      return { ok: true, verb: "site-files", project, allowed };
     }
     case "registry-login": {
       const login = await byOperator(

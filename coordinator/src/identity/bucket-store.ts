@@ -52,6 +52,11 @@ export function findDefaultProject(db: ReadHandle, userId: string): string | nul
   return row?.id ?? null;
 }
 
+/** Inside a transaction: whether files of a project's sites may leave them. */
+export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolean): void {
+  db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(Number(allowed), projectId);
+}
+
 export function listProjects(db: ReadHandle, userId: string): Project[] {
   const rows = db
     .prepare<[string], { id: string; name: string; is_default: number; created_at: number }>(

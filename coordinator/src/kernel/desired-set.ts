@@ -89,6 +89,7 @@ export class DesiredSets {
         numRounds: job.num_rounds,
         taskRequestIntervalMs: TASK_REQUEST_INTERVAL_MS,
         isResumable: job.resumable === 1,
+        ...(members.returnsFiles(job) ? { returnsSiteFiles: true } : {}),
         resume: resumeOf(job, attempt),
       },
       ...(bridge === null ? {} : { bridge }),

@@ -2,7 +2,7 @@ import type { MemberState } from "@resontech/contracts/job-states";
 import type { Fence } from "@resontech/contracts/fence";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
-import type { MemberRow } from "./rows.ts";
+import type { JobRow, MemberRow } from "./rows.ts";
 
 /** Columns beside the state that may change; what is left out stays. */
 export type MemberChange = Partial<
@@ -36,6 +36,7 @@ export class MemberTable {
   readonly #ofAttempt;
   readonly #nodeAlive;
   readonly #uploadBytes;
+  readonly #returnsFiles;
 
   constructor(db: WriteHandle) {
     this.#db = db;
@@ -45,6 +46,7 @@ export class MemberTable {
       "SELECT * FROM members WHERE attempt_id = ? ORDER BY role DESC, shard_index, created_at, length(id), id",
     );
     this.#nodeAlive = db.prepare<[string], number>("SELECT state IN ('READY', 'SUSPECT') FROM nodes WHERE id = ?").pluck();
+    this.#returnsFiles = db.prepare<[string], number>("SELECT returns_site_files FROM projects WHERE id = ?").pluck();
     this.#uploadBytes = db
       .prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE member_id = ?")
       .pluck();
@@ -61,6 +63,11 @@ export class MemberTable {
 
   isNodeAlive(nodeId: string): boolean {
     return this.#nodeAlive.get(nodeId) === 1;
+  }
+
+  /** The project lets files of its sites out. */
+  returnsFiles(job: Pick<JobRow, "project_id">): boolean {
+    return this.#returnsFiles.get(job.project_id) === 1;
   }
 
   bytesToUpload(memberId: string): number {

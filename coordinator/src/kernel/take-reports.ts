@@ -75,7 +75,7 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.role === "server") this.#transitions.parts.warnings.note(member.job_id, event);
+        if (member.role === "server" || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
@@ -116,7 +116,7 @@ export class Reports {
       warnings.note(member.job_id, {
         site: member.site,
         topic: "site-left",
-        text: `it left the job: ${event.message}`.slice(0, 1024),
+        text: `it left the job: ${nameless(event.message, member.site)}`,
       });
     // The first failure stands: what follows it is mostly its consequence.
     if (member.reason === null) members.note(member.id, failure);
@@ -170,4 +170,9 @@ export class Reports {
     const parsed = Date.parse(at);
     return Number.isNaN(parsed) ? this.#transitions.parts.clock.now() : parsed;
   }
+}
+
+/** A runner's message names its site, and so does a warning. */
+function nameless(message: string, site: string): string {
+  return (message.startsWith(`${site}: `) ? message.slice(site.length + 2) : message).slice(0, 1000);
 }

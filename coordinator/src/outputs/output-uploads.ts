@@ -24,7 +24,7 @@ import { type CompletedVersion, CompletionUnderWay, type ObjectStore } from "../
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { multipartEtag } from "./decisions/multipart-etag.ts";
-import { outputKey } from "./decisions/output-key.ts";
+import { isSiteFile, outputKey } from "./decisions/output-key.ts";
 import { completionLimitMs, partPlan, urlLifeS } from "./decisions/part-plan.ts";
 import { MODEL_KEY, type OutputTable, type UploadRow } from "./output-table.ts";
 
@@ -147,7 +147,7 @@ export class OutputUploads {
 
   #insert(nodeId: string, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
     const { transitions, outputs } = this.#parts;
-    const { clock, jobs, commands } = transitions.parts;
+    const { clock, jobs, commands, members } = transitions.parts;
     const member = this.#writer(nodeId, request.member, request.fence);
     const job = jobs.get(member.job_id)!;
     const area = request.area ?? "output";
@@ -155,6 +155,7 @@ export class OutputUploads {
       {
         role: member.role,
         site: member.site,
+        returnsFiles: members.returnsFiles(job),
         memberId: member.id,
         fence: request.fence,
         jobId: job.id,
@@ -290,6 +291,7 @@ export class OutputUploads {
       {
         ...{ job: upload.job_id, member: upload.member_id, node: member.node_id, bucket: upload.bucket, key: upload.key },
         ...{ fence: fenceOf(upload), sizeBytes: upload.size_bytes, sha256: upload.sha256, uploadId: upload.s3_upload_id },
+        isExport: isSiteFile(job.output_root, upload.key),
       },
       upload.key.startsWith(root),
     );
@@ -327,6 +329,7 @@ export class OutputUploads {
   async #logUrls(nodeId: string, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
     const commit = committer();
     const { s3_upload_id: uploadId } = upload;
+    const { output_root: root } = this.#parts.transitions.parts.jobs.get(upload.job_id)!;
     await this.#parts.gate.fact(
       {
         type: "model.output.open",
@@ -336,6 +339,7 @@ export class OutputUploads {
         detail: {
           ...{ ...fenceOf(upload), node: nodeId, member: upload.member_id, job: upload.job_id },
           ...{ bytes: upload.size_bytes, ttl_s: urlLifeS(upload.size_bytes), ...issued },
+          ...(isSiteFile(root, upload.key) ? { export: true } : {}),
           ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),
         },
       },

@@ -55,6 +55,11 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { id } = (await submitted(`${CANARY}-b`)).body;
     return (await call("POST", `/api/tasks/${id}/cancel`)).status;
   },
+  "DELETE /api/tasks/{id}/outputs": async () => {
+    const { id } = (await submitted(`${CANARY}-c`)).body;
+    await call("POST", `/api/tasks/${id}/cancel`);
+    return (await call("DELETE", `/api/tasks/${id}/outputs`)).status;
+  },
   [`GET ${storage}/bucket`]: async () => (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,
   [`PATCH ${storage}/bucket/rotate-key`]: async () => (await call("PATCH", `${storage}/bucket/rotate-key`)).status,
   [`GET ${storage}/usage`]: async () => (await call("GET", `${storage}/usage`)).status,

@@ -57,7 +57,7 @@ t.test("a site that leaves while the quorum holds is a warning by name", async (
   const { job, say } = await running(t, { minClients: 1 });
   await say("site-2", left(0));
   t.equal(job().state, "RUNNING");
-  t.strictSame(job().warnings, ["site-2: it left the job: site-2: its training process ended early with exit code 0"]);
+  t.strictSame(job().warnings, ["site-2: it left the job: its training process ended early with exit code 0"]);
 });
 
 t.test(

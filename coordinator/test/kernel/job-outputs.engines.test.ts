@@ -1,5 +1,6 @@
 /** What a job left stays its own: a later job under the same name hides it, nobody collects it, and it goes when it is asked to. */
 import t from "tap";
+import { readLeaves } from "../../../audit/test/helper.ts";
 import { VersionCollector } from "../../src/storage/version-collector.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN } from "./scripted-agent.ts";
@@ -78,4 +79,23 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   await collector.collect(0);
   t.equal(await store.stat("bucket-a", LOG, log!.versionId), null, "what its owner deletes goes");
   t.same(fixture.errors, []);
+});
+
+t.test("a site's own file is stored only where its project says so, and stands on record as an export", async (t) => {
+  const fixture = await CoreFixture.start();
+  t.teardown(() => fixture.close());
+  const agent = await fixture.agent("node-a", 2);
+  const { commit, kernel } = fixture.core;
+  const { id } = await fixture.submit("lets-out");
+  const [, client] = (await agent.desiredOf(id, 3)) as [unknown, Parameters<typeof agent.upload>[0]];
+  const key = "files_out/sites/site-1/table.csv";
+  await t.rejects(agent.upload(client, key, "kept"), /not_allowed|may not write/);
+  await commit.run((db) => db.prepare("UPDATE projects SET returns_site_files = 1").run());
+  await agent.upload(client, key, "let out");
+  t.match(kernel.outputs(id), [{ key: `jobs/lets-out/${key}`, sizeBytes: 7 }]);
+  await fixture.core[Symbol.asyncDispose]();
+  await fixture.auditd.stop();
+  const leaves = await readLeaves(fixture.auditd.logDir);
+  const exported = leaves.filter(({ detail }) => (detail as { export?: boolean } | undefined)?.export === true);
+  t.same(exported.map(({ type }) => type).toSorted(), ["model.output", "model.output.open"]);
 });

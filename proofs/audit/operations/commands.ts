@@ -108,6 +108,7 @@ async function partsUsersImages(operator: Operator): Promise<string> {
   await operator.give({ command: ["start", "registry"], leaves: operation("admin.start") });
   const added = await operator.give({ command: ["add-user", "second"], leaves: operation("iam.user.create") });
   const { userId: subject } = JSON.parse(added) as { userId: string };
+  await operator.give({ command: ["site-files", "second", "on"], leaves: operation("admin.control", { verb: "site-files" }) });
   await operator.give({ command: ["join-token", "other-node"], leaves: operation("iam.node.join-token") });
   // Asks the coordinator for a password for each repository.
   await operator.give({ command: ["image", "check"], leaves: operation("admin.control", { verb: "registry-login" }) });

@@ -67,6 +67,8 @@ async function requestsFor(
   const { etag } = await bucket.put(completed.urls[0] ?? "", CONTENT);
   const aborted = await open(`jobs/${name}/aborted`);
   await copyWorkspace(bucket, job.name, name);
+  const jobs = (await api.call("GET", "/api/customer/dashboard/jobs?limit=100")).body as { jobId: string; state: string }[];
+  const ended = jobs.find(({ jobId, state }) => jobId !== job.id && ["FINISHED", "FAILED"].includes(state));
   return {
     "GET /api/keys": {},
     "POST /api/keys": { served: 403 },
@@ -81,6 +83,11 @@ async function requestsFor(
     "POST /api/users/storage/upload/abort": { body: { key: aborted.key, uploadId: aborted.uploadId } },
     "POST /api/tasks": { body: taskOf(name), served: 201 },
     "POST /api/tasks/{id}/cancel": { path: `/api/tasks/${job.id}/cancel` },
+    // Of one that is being cancelled 409 is the answer.
+    "DELETE /api/tasks/{id}/outputs": {
+      path: `/api/tasks/${ended?.jobId ?? job.id}/outputs`,
+      served: ended === undefined ? 409 : 200,
+    },
     "POST /api/nodes/join": { body: { token, csr: signingRequest(name) } },
     "GET /token": { path: `/token?service=registry&scope=repository:${IMAGE}:pull`, authorization: `Basic ${basic}` },
     "PATCH /api/users/storage/bucket/rotate-key": { authorization },

@@ -2,7 +2,8 @@
 
 Of NVFlare 2.9.0's aggregating workflows (ScatterAndGather, FedAvg and what is derived from them) each update's fate is told by events. An
 update that can't be added up would leave the sum of its round half done, and the round goes on with that: such a one is rejected here, as the
-aggregator rejects others, before anything of it is added. Aggregators of the user's own judge for themselves.
+aggregator rejects others, before anything of it is added. What NVFlare's PyTorch persistor could not save is rejected as well. Aggregators of the
+user's own, and those that assemble instead of adding, judge for themselves.
 """
 
 import logging
@@ -18,6 +19,7 @@ from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
 from nvflare.app_common.abstract.model import ModelLearnableKey
+from nvflare.app_common.aggregators.intime_accumulate_model_aggregator import InTimeAccumulateWeightedAggregator
 from nvflare.app_common.app_constant import AppConstants
 from nvflare.app_common.app_event_type import AppEventType
 from nvflare.app_common.workflows.base_fedavg import BaseFedAvg
@@ -36,7 +38,9 @@ class Updates(FLComponent):
         self._journal = LineLog(Path(os.environ["RT_RUNNER_JOURNAL"]))
         self._words = _Words()
         logging.getLogger().addHandler(self._words)
-        self._model: dict[str, Shape] = {}
+        # Of the model as the job began, where its persistor takes no other; else of the round's first update.
+        self._known: dict[str, Shape] = {}
+        self._is_model = False
         self._is_counted = False
         self._site: Optional[str] = None
         self._is_unknown = False
@@ -54,6 +58,8 @@ class Updates(FLComponent):
             return
         elif event_type == AppEventType.ROUND_STARTED:
             self._learn_model(fl_ctx)
+        elif event_type == EventType.BEFORE_TASK_DATA_FILTER:
+            self._learn_task(fl_ctx)
         elif event_type == EventType.AFTER_TASK_DATA_FILTER:
             self._on_sent(fl_ctx)
         elif event_type == EventType.BEFORE_PROCESS_SUBMISSION:
@@ -82,7 +88,7 @@ class Updates(FLComponent):
             controller._aggregate_one_result = self._guarded(controller._aggregate_one_result, _model_and_samples)
 
     def _guard_aggregator(self, aggregator: Any) -> None:
-        if _is_nvflares(aggregator, "accept"):
+        if isinstance(aggregator, InTimeAccumulateWeightedAggregator) and _is_nvflares(aggregator, "accept"):
             aggregator.accept = self._guarded(aggregator.accept, _weights_and_samples)
 
     def _guarded(self, accept: Callable, read: Callable) -> Callable:
@@ -90,27 +96,43 @@ class Updates(FLComponent):
 
         def accept_fitting(result: Any, *args, **kwargs) -> bool:
             content = read(result)
-            self._fit = Fit() if content is None else judge_fit(content[0], self._model, content[1])
+            self._fit = Fit() if content is None else judge_fit(content[0], self._known, self._is_model, content[1])
             if self._fit.misfit is not None:
                 self.logger.error(f"the update of {self._site} is rejected: {self._fit.misfit}")
                 return False
+            if content is not None and not self._known:
+                self._known = shapes_of(content[0])
             return accept(result, *args, **kwargs)
 
         return accept_fitting
 
     def _learn_model(self, fl_ctx: FLContext) -> None:
         """Its tensors as the job began: a round whose updates lack some leaves a model without them."""
-        if self._model:
+        if self._is_model:
             return
+        self._known = {}
         model = fl_ctx.get_prop(AppConstants.GLOBAL_MODEL)
-        self._model = shapes_of(model.get(ModelLearnableKey.WEIGHTS)) if isinstance(model, dict) else {}
+        if isinstance(model, dict):
+            self._bind(model.get(ModelLearnableKey.WEIGHTS), fl_ctx)
+
+    def _learn_task(self, fl_ctx: FLContext) -> None:
+        """FedAvg keeps its model to itself, and sends it."""
+        task = fl_ctx.get_prop(FLContextKey.TASK_DATA)
+        content = None if self._is_model or not isinstance(task, Shareable) else _weights_and_samples(task)
+        if content is not None:
+            self._bind(content[0], fl_ctx)
+
+    def _bind(self, weights: Any, fl_ctx: FLContext) -> None:
+        components = fl_ctx.get_engine().run_manager.components.values()
+        # By name: what imports it imports torch.
+        if any("PTFileModelPersistor" in (kind.__name__ for kind in type(one).__mro__) for one in components):
+            self._known = shapes_of(weights)
+            self._is_model = len(self._known) > 0
 
     def _on_sent(self, fl_ctx: FLContext) -> None:
         peer, task = fl_ctx.get_peer_context(), fl_ctx.get_prop(FLContextKey.TASK_DATA)
         number = task.get_header(AppConstants.CURRENT_ROUND) if isinstance(task, Shareable) else None
         if peer is not None and isinstance(number, int):
-            if not self._model:
-                self._model = _sent_shapes(task)
             self._journal.append("sent", site=peer.get_identity_name(), round=number)
 
     def _begin(self, fl_ctx: FLContext) -> None:
@@ -185,7 +207,3 @@ def _model_and_samples(result: Any):
     # What FedAvg takes for no number of steps has the weight 1 there.
     return None if not result.params else (result.params, None)
 
-
-def _sent_shapes(task: Shareable) -> dict[str, Shape]:
-    content = _weights_and_samples(task)
-    return {} if content is None else shapes_of(content[0])

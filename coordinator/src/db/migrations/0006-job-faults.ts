@@ -53,6 +53,8 @@ export const jobFaults: Migration = {
     DROP TABLE outbox;
     ALTER TABLE outbox_with_hiding RENAME TO outbox;
 
+    -- Files of a site may be patients' data: they leave it only where this says so.
+    ALTER TABLE projects ADD COLUMN returns_site_files INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE members ADD COLUMN failed_site TEXT;
     -- From its first start; null = none stated.
     ALTER TABLE jobs ADD COLUMN time_limit_ms INTEGER;

@@ -6,11 +6,14 @@ const MAX_DEPTH = 8;
 /** Printable characters that need no escaping in any file system, URL path or log line. */
 const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._@=+-]*$/;
 const OUTPUT_FOLDERS = ["model_out", "files_out"];
+const SITE_FILES = "files_out/sites/";
 
 export type OutputOwner = {
   role: "server" | "client";
   /** Of a client. */
   site: string | null;
+  /** The project lets files of its sites out. */
+  returnsFiles: boolean;
   memberId: string;
   fence: Fence;
   jobId: string;
@@ -31,9 +34,18 @@ export function outputKey(owner: OutputOwner, key: string, area: OutputArea): st
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
   const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
   if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
-  const siteLog = `files_out/logs/${owner.site}.log`;
-  if (owner.role !== "server") return area === "output" && key === siteLog ? `${owner.outputRoot}/${key}` : null;
+  if (owner.role !== "server") return area === "output" && isSitesOwn(owner, key) ? `${owner.outputRoot}/${key}` : null;
   if (area === "checkpoint") return isOwn ? `ckpt/${owner.jobId}/${owner.attemptId}/${key}` : null;
-  if (key.startsWith("files_out/logs/")) return null;
+  if (key.startsWith("files_out/logs/") || key.startsWith(SITE_FILES)) return null;
   return OUTPUT_FOLDERS.includes(segments[0]!) ? `${owner.outputRoot}/${key}` : null;
+}
+
+/** Its log, and its files where they may leave it. */
+function isSitesOwn({ site, returnsFiles }: OutputOwner, key: string): boolean {
+  return key === `files_out/logs/${site}.log` || (returnsFiles && key.startsWith(`${SITE_FILES}${site}/`));
+}
+
+/** Whether a key of the bucket holds a site's own file: to store it is an export. */
+export function isSiteFile(outputRoot: string, key: string): boolean {
+  return key.startsWith(`${outputRoot}/${SITE_FILES}`);
 }

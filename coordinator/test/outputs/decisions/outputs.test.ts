@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import t from "tap";
 import { multipartEtag } from "../../../src/outputs/decisions/multipart-etag.ts";
-import { outputKey, type OutputOwner } from "../../../src/outputs/decisions/output-key.ts";
+import { isSiteFile, outputKey, type OutputOwner } from "../../../src/outputs/decisions/output-key.ts";
 import { completionLimitMs, partPlan, urlLifeS } from "../../../src/outputs/decisions/part-plan.ts";
 
 const server: OutputOwner = {
   ...{
     role: "server",
     site: null,
+    returnsFiles: false,
     memberId: "j-a1-server",
     fence: { generation: 2, counter: 3 },
     jobId: "j",
@@ -25,6 +26,17 @@ t.test("the server alone writes outputs, each member its own log", async (t) => 
   t.equal(outputKey(client, "files_out/logs/site-2.log", "output"), null, "another site's");
   t.equal(outputKey(client, "files_out/logs/site-1.log", "checkpoint"), null);
   t.equal(outputKey(server, "files_out/logs/site-1.log", "output"), null, "a site's log is the site's");
+});
+
+t.test("a site's files leave it where the project says so, below its own name", async (t) => {
+  const allowed = { ...client, returnsFiles: true };
+  t.equal(outputKey(client, "files_out/sites/site-1/a.csv", "output"), null);
+  t.equal(outputKey(allowed, "files_out/sites/site-1/a.csv", "output"), "jobs/x/files_out/sites/site-1/a.csv");
+  t.equal(outputKey(allowed, "files_out/sites/site-2/a.csv", "output"), null);
+  t.equal(outputKey(allowed, "files_out/a.csv", "output"), null);
+  t.equal(outputKey({ ...server, returnsFiles: true }, "files_out/sites/site-1/a.csv", "output"), null);
+  t.ok(isSiteFile("jobs/x", "jobs/x/files_out/sites/site-1/a.csv"));
+  t.notOk(isSiteFile("jobs/x", "jobs/x/files_out/logs/site-1.log"));
   t.equal(outputKey(client, "j-a1-site-1-2.3/7", "log"), "logs/j/j-a1-site-1-2.3/7");
   t.equal(outputKey(client, "j-a1-server-2.3/7", "log"), null);
   t.equal(outputKey(client, "j-a1-site-1-2.2/7", "log"), null, "of an older fence");
