@@ -49,6 +49,8 @@ for (const [who, headers] of [
     ];
     const { stdout, code } = await run(python, [...args, ...options, "--tls-verify", coordinator.s3.caFile], {
       env: { PATH: process.env["PATH"] ?? "", REQUESTS_CA_BUNDLE: coordinator.s3.caFile },
+      // It keeps what it found in its folder.
+      cwd: t.testdir(),
       timeout: 300_000,
       maxBuffer: 64 * 1024 ** 2,
     }).then(
