@@ -33,17 +33,24 @@ const COLUMNS: readonly [title: string, width: number][] = [
 /** Of a commitment, so that one is told from another. */
 const SHOWN_DIGITS = 12;
 
+export const LISTING_COLUMNS: readonly string[] = COLUMNS.map(([title]) => title);
 export const LISTING_HEAD = COLUMNS.map(([title, width]) => title.padEnd(width))
   .join("  ")
   .trimEnd();
 
-export function listedLine({ entry, event, values }: ListedEntry): string {
+export function listedLine(listed: ListedEntry): string {
+  const cells = listedCells(listed).map((cell, at) => (at === 0 ? cell.padStart(COLUMNS[0]![1]) : cell.padEnd(COLUMNS[at]![1])));
+  return escapeText(cells.join("  "));
+}
+
+/** One for each of {@link LISTING_COLUMNS}; what shows them has to escape them. */
+export function listedCells({ entry, event, values }: ListedEntry): string[] {
   const { type, phase, t_log, prod, actor, on_behalf_of, object, outcome, detail = {} } = event;
   const { "object.id": path, ...others } = values;
   const claimed = nameIn(detail, "claimed");
   const who = `${actor.kind} ${actor.sub}${on_behalf_of === undefined ? "" : ` for ${on_behalf_of}`}`;
-  const cells = [
-    String(entry).padStart(COLUMNS[0]![1]),
+  return [
+    String(entry),
     t_log,
     type,
     [phase, outcome?.code, outcome?.status].filter((part) => part !== undefined).join(" "),
@@ -51,7 +58,6 @@ export function listedLine({ entry, event, values }: ListedEntry): string {
     `${object.kind} ${object.kind === "object" ? pathText(object.id, path) : object.id}`,
     [prod, ...Object.entries(others).map(([field, opened]) => `${field}=${openedText(opened)}`)].join("  "),
   ];
-  return escapeText(cells.map((cell, at) => cell.padEnd(COLUMNS[at]![1])).join("  "));
 }
 
 function pathText(id: string, path: OpenedField | undefined): string {
