@@ -27,7 +27,7 @@ audit
   .option("--outcome <code>", "ok, or why not; refused finds all that was refused")
   .option("--actor <id>", "who acted: a key, a node, a process")
   .option("--kind <kind>", "what it was done to: job, object, key, user, …")
-  .option("--object <id>", "the id of what it was done to")
+  .option("--object <id>", "the id of what it was done to, or how it begins: job-7f*")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
   .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.0/28")

@@ -42,8 +42,13 @@ t.test("a range of addresses is looked up address by address", async (t) => {
 t.test("refused finds the phase denied and every type that tells of a refusal, within the other filters", async (t) => {
   const found = queriesOf({ outcome: "refused", actor: "k_1" });
   t.match(found[0], { phase: "denied", actor: "k_1" });
-  t.ok(found.slice(1).every(({ type, actor }) => type !== undefined && actor === "k_1"));
-  t.same(queriesOf({ outcome: "refused", type: "job.submit" }), [{ type: "job.submit", phase: "denied" }]);
+  t.ok(found.slice(1).every(({ type, outcome, actor }) => (type ?? outcome) !== undefined && actor === "k_1"));
+  t.same(queriesOf({ outcome: "refused", type: "job.submit" }), [
+    { type: "job.submit", phase: "denied" },
+    { type: "job.submit", outcome: "AccessDenied" },
+  ]);
+  t.same(queriesOf({ object: "job-7f*" }), [{ objectPrefix: "job-7f" }]);
+  t.throws(() => queriesOf({ object: "*" }), { code: "search_invalid" });
 });
 
 t.test("every report asks for types that there are", async (t) => {

@@ -36,6 +36,8 @@ export const AuditEventsQuery = Type.Object(
     kind: Type.Optional(Type.Enum([...OBJECT_KINDS])),
     /** Id of what it was done to. */
     object: Type.Optional(PlainId),
+    /** With what that id begins: `job-7f` finds `job-7f3a`. */
+    objectPrefix: Type.Optional(PlainId),
     /** Not before, by auditd's clock. */
     from: Type.Optional(Instant),
     /** Before. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EVENT_TYPES } from "@resontech/contracts/audit-catalogue";
 import t from "tap";
 
-type ControlMap = Record<string, { title: string; controls: { id: string; title: string; types: string[] }[] }>;
+type ControlMap = Record<string, { title: string; controls: { id: string; title: string; limits: string; types: string[] }[] }>;
 const map = JSON.parse(readFileSync(join(import.meta.dirname, "../controls.json"), "utf8")) as ControlMap;
 
 t.test("every control names types that the catalogue has, each once, and has an id of its own", async (t) => {
@@ -19,5 +19,36 @@ t.test("every control names types that the catalogue has, each once, and has an 
         `${framework} ${id}`,
       );
     }
+  }
+});
+
+/** How each framework cites itself. */
+const CITED: Readonly<Record<string, RegExp>> = {
+  hipaa: /^164\.3[0-9]{2}(?:\([a-zA-Z0-9]+\))+$/,
+  soc2: /^CC[1-9]\.[1-9]$/,
+  gdpr: /^Article [1-9][0-9]?(?:\([0-9a-z]+\))*$/,
+  dora: /^(?:Delegated Regulation \(EU\) 2024\/1774, )?Article [1-9][0-9]?$/,
+  "ai-act": /^Article [1-9][0-9]{0,2}(?:\([0-9a-z]+\))*$/,
+};
+
+t.test("every control is cited as its framework writes it, and says what no log can show for it", async (t) => {
+  for (const [framework, { controls }] of Object.entries(map)) {
+    for (const { id, limits } of controls) {
+      t.match(id, CITED[framework], framework);
+      t.match(limits, /^[A-Z].{20,}\.$/, `${framework} ${id}`);
+    }
+  }
+});
+
+t.test("what is refused bears on the control of every framework that asks who may come in", async (t) => {
+  for (const [framework, control] of [
+    ["hipaa", "164.312(a)(1)"],
+    ["soc2", "CC6.1"],
+    ["gdpr", "Article 32"],
+    ["dora", "Article 9"],
+  ] as const) {
+    const types = map[framework]?.controls.find(({ id }) => id === control)?.types ?? [];
+    for (const type of ["auth.failure", "auth.refused", "data.object.refused", "data.bucket.refused"])
+      t.ok(types.includes(type), `${framework} ${control}: ${type}`);
   }
 });

@@ -19,17 +19,28 @@ const HEX_32 = /^[0-9a-f]{64}$/;
 const MAX_ERASED_BY = 10_000;
 const PREFIX = utf8("sov-pii-v1\0");
 
-/** What is kept of a line until its entry is read. `opens`: its value opens its commitment; `erased`: the entry that says so, and its shard. */
-export type Disclosure = { index: number; field: string; commitment: string } & (
-  | { opens: boolean }
+/**
+ * What is kept of a line until its entry is read. `opens`: its value opens its commitment; `held`: what is held of that value, by who wants it;
+ * `erased`: the entry that says so, and its shard.
+ */
+export type Disclosure<Held = never> = { index: number; field: string; commitment: string } & (
+  | { opens: boolean; held?: Held }
   | { erased: { index: number; origin: string } }
 );
 
-/** @throws {@link Refused} for lines of another form, not in order of index and field, or more than entries can have commitments */
-export async function readDisclosures(lines: AsyncIterable<Uint8Array>, name: string, platform: Platform): Promise<Disclosure[]> {
-  const disclosures: Disclosure[] = [];
+/**
+ * @param hold what is to be held of a value; without it nothing is
+ * @throws {@link Refused} for lines of another form, not in order of index and field, or more than entries can have commitments
+ */
+export async function readDisclosures<Held = never>(
+  lines: AsyncIterable<Uint8Array>,
+  name: string,
+  platform: Platform,
+  hold?: (field: string, value: string) => Held,
+): Promise<Disclosure<Held>[]> {
+  const disclosures: Disclosure<Held>[] = [];
   for await (const line of lines) {
-    const disclosure = parseLine(line, name, platform);
+    const disclosure = parseLine(line, name, platform, hold);
     const before = disclosures.at(-1);
     if (before !== undefined && orderOf(before) >= orderOf(disclosure)) throw new Refused(`${name} is not in order`);
     if (disclosures.push(disclosure) > MAX_LINES) throw new Refused(`${name} discloses more than its entries can commit to`);
@@ -37,7 +48,12 @@ export async function readDisclosures(lines: AsyncIterable<Uint8Array>, name: st
   return disclosures;
 }
 
-function parseLine(bytes: Uint8Array, name: string, { sha256 }: Platform): Disclosure {
+function parseLine<Held>(
+  bytes: Uint8Array,
+  name: string,
+  { sha256 }: Platform,
+  hold: ((field: string, value: string) => Held) | undefined,
+): Disclosure<Held> {
   const text = textOf(bytes);
   if (text === null) throw new Refused(`${name} is no UTF-8 text`);
   const read = readCanonical(text);
@@ -52,7 +68,8 @@ function parseLine(bytes: Uint8Array, name: string, { sha256 }: Platform): Discl
   const named = { index: Number(index), field, commitment };
   if (!isOpened) return { ...named, erased: erased as { index: number; origin: string } };
   const opened = sha256(concat(PREFIX, utf8(`${field}\0`), fromHex(salt), utf8(value)));
-  return { ...named, opens: hex(opened) === commitment };
+  const opens = hex(opened) === commitment;
+  return opens && hold !== undefined ? { ...named, opens, held: hold(field, value) } : { ...named, opens };
 }
 
 function namesEntry(erased: unknown): boolean {
@@ -61,7 +78,7 @@ function namesEntry(erased: unknown): boolean {
   return Number.isSafeInteger(index) && typeof origin === "string" && origin.length <= 255 && Object.keys(erased).length === 2;
 }
 
-function orderOf({ index, field }: Disclosure): string {
+function orderOf({ index, field }: Pick<Disclosure, "index" | "field">): string {
   return `${String(index).padStart(16, "0")} ${field}`;
 }
 

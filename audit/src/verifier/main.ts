@@ -1,10 +1,15 @@
 /** The offline verifier: one file, no dependencies, Node 20 or later. */
+import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type ErasureElsewhere, erasureElsewhere } from "./erasures.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 import { keepHeapSmall } from "./frugal-heap.ts";
 import { type KnownHead, parseKnown } from "./known.ts";
+import { isListable, listEntries } from "./list-entries.ts";
+import { LISTING_HEAD, type ListedEntry, listedLine } from "./listed-entry.ts";
+import { LISTING_OPTIONS, type ListingFilter, parseListing } from "./listing-filter.ts";
+import { Refused } from "./note.ts";
 import { escapeText, HELP, renderProof, renderText } from "./output.ts";
 import { piecesOf } from "./pieces-of.ts";
 import { nodePlatform } from "./platform-node.ts";
@@ -31,6 +36,15 @@ async function main(args: string[]): Promise<number> {
       downtime: { type: "string" },
       sample: { type: "string" },
       filter: { type: "string" },
+      list: { type: "boolean" },
+      type: { type: "string" },
+      phase: { type: "string" },
+      actor: { type: "string" },
+      object: { type: "string" },
+      value: { type: "string" },
+      outcome: { type: "string" },
+      from: { type: "string" },
+      to: { type: "string" },
       require: { type: "string" },
       json: { type: "boolean" },
       help: { type: "boolean" },
@@ -46,13 +60,18 @@ async function main(args: string[]): Promise<number> {
     .split(",")
     .filter((name) => name !== "")
     .map(verdictName);
+  const isJson = values.json === true;
+  const listing = readListing(values);
+  if (listing !== null && file === "-")
+    throw new UsageError("--list reads the export twice, so standard input has to be kept in a file first");
   const policy = values.policy === undefined ? null : await readSmall(values.policy);
   const print = (report: Report | ProofReport, text: string): number => {
     const code = exitCode(report.verdicts, report.refused !== null, required, lacksCounterpart(report));
-    process.stdout.write(values.json === true ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
+    process.stdout.write(isJson ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
     return code;
   };
   if (file !== "-" && (await startsWith(file, PROOF_HEADER))) {
+    if (listing !== null) throw new UsageError("--list is for an export; the proof of one event shows that event");
     const report = await verifyProof(await readSmall(file, MAX_PROOF_BYTES), policy, nodePlatform);
     return print(report, renderProof(report));
   }
@@ -80,7 +99,50 @@ async function main(args: string[]): Promise<number> {
       : { sample: readSample(values.sample, values.filter ?? "", values.nonce !== undefined) }),
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
   });
-  return print(report, renderText(report));
+  const code = print(report, renderText(report));
+  return listing === null || (await list(file, report, listing, isJson)) ? code : EXIT_REFUSED;
+}
+
+/** @returns whether all that was shown is what was judged */
+async function list(file: string, report: Report, filter: ListingFilter, isJson: boolean): Promise<boolean> {
+  const write = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  if (!isListable(report)) {
+    if (!isJson) write("\nNo entry is listed: INTEGRITY did not pass.");
+    return true;
+  }
+  if (!isJson) write(`\n${LISTING_HEAD}`);
+  const show = isJson ? (entry: ListedEntry) => write(JSON.stringify(entry)) : (entry: ListedEntry) => write(listedLine(entry));
+  try {
+    const shown = await listEntries({
+      ...{ bundle: piecesOf(file), report, platform: nodePlatform, filter, show },
+      flush: drained,
+    });
+    if (!isJson) write(`${shown} of ${report.entriesRead} entries are listed.`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    process.stderr.write(`verify: ${escapeText(error.message)}\n`);
+    return false;
+  }
+}
+
+/** Until the reader of the output has taken what was written. */
+async function drained(): Promise<void> {
+  if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+}
+
+/** Null without `--list`. */
+function readListing(values: Readonly<Record<string, unknown>>): ListingFilter | null {
+  const given = LISTING_OPTIONS.filter((name) => values[name] !== undefined);
+  if (values["list"] !== true) {
+    if (given.length > 0) throw new UsageError(`--${given[0]} goes with --list; a sample has --filter`);
+    return null;
+  }
+  const filter = parseListing(Object.fromEntries(given.map((name) => [name, String(values[name])])));
+  if ("fault" in filter) throw new UsageError(filter.fault);
+  return filter;
 }
 
 function verdictName(name: string): VerdictName {
@@ -134,6 +196,8 @@ function showProgress(entries: number, size: number): void {
 }
 
 keepHeapSmall();
+// Nobody takes the rest: no exit code of a verdict may stand for that.
+process.stdout.on("error", () => process.exit(EXIT_REFUSED));
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;

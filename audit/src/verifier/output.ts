@@ -33,9 +33,17 @@ without a network and without a secret.
                     plan. With it a stretch that no line holds FAILs; without, stretches are listed
   --sample N        draws N entries by SHA-256(nonce, root): anybody can draw the same ones again
   --filter LIST     of which entries: type=, phase=, prod=, actor=, object=, from=, to=, with commas
+  --list            shows the entries behind the verdicts: number, time, type, result, who, object, the
+                    process that told it, and the values that the export discloses and that open their
+                    commitments. Reads the export twice; lists nothing where INTEGRITY does not pass
+  --type T --phase P --actor ID --object O --value V --outcome CODE --from D --to D
+                    which entries are listed. T, O and V may end with * (job.*). O is an id, or a
+                    disclosed path (bucket/key); V is a disclosed value; "--outcome refused" finds all
+                    that was refused. D is a day (2026-11-25, UTC; as --to it counts whole), or a time
+                    with Z or an offset
   --require LIST    verdicts that must PASS, with commas between; one that was not checked
                     then ends with code 65
-  --json            one JSON object instead of text
+  --json            one JSON object instead of text; with --list a line for it, and one for each entry
   --help            this text
 
 Verdicts
@@ -58,6 +66,7 @@ Examples
   node sov-verify.mjs export.tar --policy audit.policy --require SIGNATURE,INTEGRITY,WITNESSED --json
   node sov-verify.mjs export.tar --policy audit.policy --release release.json
   node sov-verify.mjs export.tar --policy audit.policy --nonce 00…ff --sample 25 --filter type=iam.user.create
+  node sov-verify.mjs export.tar --policy audit.policy --list --outcome refused --from 2026-11-01 --to 2026-11-30
 
 ${NOT_PROVEN}`;
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { getDocumentProxy } from "unpdf";
 import { csvLine } from "../../src/audit-out/evidence/csv.ts";
+import { tokenOf } from "../../src/audit-out/evidence/oscal.ts";
 import { uuidV5 } from "../../src/audit-out/evidence/uuid-v5.ts";
 import { writeEvidence } from "../../src/audit-out/evidence/write-evidence.ts";
 import { hashLeaf } from "../../src/log/merkle.ts";
@@ -41,22 +42,32 @@ t.test("a pack counts what the log holds for each control, is the same for the s
     writeEvidence(log.options, { framework, controlsFile: CONTROLS, outFolder: join(root, out) });
   const read = (out: string, file: string): string => readFileSync(join(root, out, file), "utf8");
   t.match(await run("gdpr", "one"), { origin: "box.audit.acme/2026", size: 302 });
-  t.match(read("one", "controls.csv"), /^"Art-30","Records of processing activities",2,300,301\r$/m);
-  t.match(read("one", "controls.csv"), /^"Art-17","[^"]+",0,"",""\r$/m);
+  t.match(
+    read("one", "controls.csv"),
+    /^"Article 30","Records of processing activities",2,0,0,"coordinator-gate 2",300,301,"Purposes[^"]+"\r$/m,
+  );
+  t.match(read("one", "controls.csv"), /^"Article 17","[^"]+",0,0,0,"","","","Copies[^"]+"\r$/m);
   const events = read("one", "events.csv").trimEnd().split("\r\n");
   t.equal(events.length, 3, "what bears on no control of this framework is left out");
   t.match(
     events[2],
     new RegExp(
-      `^301,"[^"]+","job.submit","requested","usr-1","job","job-1","","${hashLeaf(leaves[301]!).toString("hex")}","Art-30"$`,
+      `^301,"[^"]+","job.submit","requested","asked","none","","user","usr-1","","","coordinator-gate","","job","job-1","${hashLeaf(leaves[301]!).toString("hex")}","Article 30"$`,
     ),
   );
   const results = JSON.parse(read("one", "assessment-results.json"))["assessment-results"];
   t.match(
-    results.results[0].observations.find(({ title }: { title: string }) => title.startsWith("Records")),
+    results.results[0].observations.find(({ title }: { title: string }) => title.startsWith("Article 30 Records")),
     {
-      props: [{ name: "entries", value: "2" }],
-      "relevant-evidence": [{ href: "urn:audit:box.audit.acme/2026:300" }, { href: "urn:audit:box.audit.acme/2026:301" }],
+      props: [
+        { value: "Article 30" },
+        { name: "entries", value: "2" },
+        { name: "refused", value: "0" },
+        { name: "failed", value: "0" },
+        {},
+      ],
+      "relevant-evidence": [{ props: [{ name: "index", value: "300" }] }, { props: [{ name: "index", value: "301" }] }],
+      remarks: /^What the log can't show: /,
     },
   );
   t.equal(statSync(join(root, "one")).mode & 0o007, 0);
@@ -113,7 +124,10 @@ t.test("the report says what the pack is about, what it holds, how to check it a
     `Root ${signedRoot}`,
     "301, with the indices 0 to 300",
     "2026-03-01T00:00:01.000Z to 2026-03-01T00:05:01.000Z",
-    "Art-30 Records of processing activities 1 300 300",
+    "Article 30 Records of processing activities 1 0 0 300 300",
+    "No entry that bears on a control of this framework tells of a refusal.",
+    "Article 30 coordinator-gate 1",
+    "Article 30 Purposes, legal bases and recipients outside",
     "sha256sum --check SHA256SUMS",
     "node sov-verify.mjs log.tar --policy audit.policy",
     "What this pack does not prove",
@@ -122,6 +136,98 @@ t.test("the report says what the pack is about, what it holds, how to check it a
   for (const file of readdirSync(join(root, "pack"))) t.ok(text.includes(file), file);
   t.equal(created, "D:20260301000501Z", "its date is the newest entry's, and not that of its writing");
   t.notMatch(text, /usr-1/, "nobody is named");
+});
+
+t.test("every row says what became of it and who told it, and what was refused counts as no access", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  const object = { kind: "object", id: "a".repeat(64) } as const;
+  const fact = { ...jobSubmit(), phase: "fact", object } as const;
+  const read = (status: number, code: string) =>
+    ({ ...fact, type: "data.object.read", outcome: { code, status }, detail: { status, bytes: 0 } }) as const;
+  await log.append([
+    read(200, "ok"),
+    read(404, "NoSuchKey"),
+    // As releases before this one wrote it.
+    read(403, "AccessDenied"),
+    {
+      ...{ ...fact, type: "data.object.refused", actor: { sub: "unproven", kind: "anonymous" } },
+      ...{ outcome: { code: "SignatureDoesNotMatch", status: 403 }, src: { addr: "b".repeat(64) } },
+      detail: { status: 403, code: "SignatureDoesNotMatch", claimed: "usr-9" },
+    },
+    {
+      ...fact,
+      type: "auth.failure",
+      object: { kind: "appliance", id: "appliance" },
+      detail: { reason: "key_expired", count: 3, window_s: 60 },
+    },
+  ]);
+  await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
+  const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
+  const [head = "", ...rows] = file("events.csv").trimEnd().split("\r\n");
+  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replaceAll('"', ""));
+  const column = (name: string): number => cells(head).indexOf(name);
+  t.same(
+    rows.map((row) =>
+      ["result", "code", "status", "actor", "claimed", "source", "controls"].map((name) => cells(row)[column(name)]),
+    ),
+    [
+      ["done", "ok", "200", "usr-1", "", "coordinator-gate", "Article 15"],
+      ["failed", "NoSuchKey", "404", "usr-1", "", "coordinator-gate", "Article 15"],
+      ["refused", "AccessDenied", "403", "usr-1", "", "coordinator-gate", "Article 15"],
+      ["refused", "SignatureDoesNotMatch", "403", "unproven", "usr-9", "coordinator-gate", "Article 32"],
+      ["refused", "key_expired", "", "usr-1", "", "coordinator-gate", "Article 32"],
+    ],
+  );
+  t.equal(cells(rows[3]!)[column("address")], "b".repeat(64));
+  t.match(file("controls.csv"), /^"Article 15","[^"]+",3,1,1,/m);
+  t.match(file("controls.csv"), /^"Article 32","[^"]+",2,2,0,/m);
+  const { texts } = await readReport(join(root, "pack/report.pdf"));
+  for (const said of [
+    "data.object.read AccessDenied 1 2",
+    "data.object.refused SignatureDoesNotMatch 1 3",
+    "auth.failure key_expired 1 4",
+  ])
+    t.ok(texts.join(" ").includes(said), said);
+});
+
+t.test("HIPAA is cited as it is written, and nothing in the OSCAL file leads nowhere", async (t) => {
+  const root = temporaryFolder(t);
+  const log = await new WrittenLog(root).open("2026");
+  await log.append([{ ...jobSubmit(), phase: "requested" }]);
+  await writeEvidence(log.options, { framework: "hipaa", controlsFile: CONTROLS, outFolder: join(root, "pack") });
+  const file = (name: string): Buffer => readFileSync(join(root, "pack", name));
+  t.match(file("controls.csv").toString(), /^"164\.308\(a\)\(1\)\(ii\)\(D\)",/m);
+  t.match(file("events.csv").toString(), /"164\.312\(b\)"\r$/m);
+  const { "assessment-results": results } = JSON.parse(file("assessment-results.json").toString());
+  const resources: { uuid: string; rlinks?: { href: string; hashes: { value: string }[] }[] }[] =
+    results["back-matter"].resources;
+  const hrefs: string[] = [];
+  JSON.stringify(results, (name, value) => {
+    if (name === "href") hrefs.push(value);
+    return value;
+  });
+  t.ok(hrefs.length >= 6, hrefs.join(" "));
+  for (const href of hrefs)
+    if (href.startsWith("#"))
+      t.ok(
+        resources.some(({ uuid }) => `#${uuid}` === href),
+        href,
+      );
+    else t.ok(readdirSync(join(root, "pack")).includes(href), href);
+  for (const { rlinks = [] } of resources)
+    for (const { href, hashes } of rlinks) t.equal(hashes[0]?.value, createHash("sha256").update(file(href)).digest("hex"), href);
+  const tokens: string[] = results.results[0]["reviewed-controls"]["control-selections"][0]["include-controls"].map(
+    (control: { "control-id": string }) => control["control-id"],
+  );
+  t.ok(tokens.includes("c-164.308-a-1-ii-D"));
+  for (const token of tokens) t.match(token, /^[\p{L}_][\p{L}\p{N}.\-_]*$/u);
+});
+
+t.test("ids of one framework stay apart in OSCAL's form", async (t) => {
+  const map = JSON.parse(readFileSync(CONTROLS, "utf8")) as Record<string, { controls: { id: string }[] }>;
+  for (const [framework, { controls }] of Object.entries(map))
+    t.equal(new Set(controls.map(({ id }) => tokenOf(id))).size, controls.length, framework);
 });
 
 t.test("a log without an entry has a report, too", async (t) => {
@@ -146,7 +252,12 @@ async function reportFor(t: Test, framework: object): ReturnType<typeof readRepo
 
 t.test("a table goes on over pages with its head repeated, every page is numbered, and no control is lost", async (t) => {
   const controls = Array.from({ length: 200 }, (_, at) => ({
-    ...{ id: `C-${at}.`, title: `Control of the number ${at}: ${"more words ".repeat(at % 15)}`, types: ["key.list"] },
+    ...{
+      id: `C-${at}.`,
+      title: `Control of the number ${at}: ${"more words ".repeat(at % 15)}`,
+      limits: "l",
+      types: ["key.list"],
+    },
   }));
   const { texts } = await reportFor(t, { title: "Many controls", controls });
   t.ok(texts.length > 5, `${texts.length} pages`);
@@ -154,11 +265,7 @@ t.test("a table goes on over pages with its head repeated, every page is numbere
   for (const [at, text] of texts.entries()) {
     t.match(text, new RegExp(`page ${at + 1} of ${texts.length}$`));
     if (inTable(text))
-      t.match(
-        text,
-        /^Control Title Entries First index Last index C-|for each control .* Last index C-/,
-        `head of page ${at + 1}`,
-      );
+      t.match(text, /^Control Title Entries Refused Failed First Last C-|for each control .* Last C-/, `head of page ${at + 1}`);
   }
   const counted = texts.filter(inTable).join(" ");
   for (const { id } of controls) t.ok(counted.includes(` ${id} `), id);
@@ -166,30 +273,38 @@ t.test("a table goes on over pages with its head repeated, every page is numbere
 
 t.test("hostile text is shown as what it is, and nothing runs out of its page", async (t) => {
   const controls = [
-    { id: "A".repeat(64), title: "\u00DE".repeat(200), types: ["key.list"] },
+    { id: "A".repeat(80), title: "\u00DE".repeat(200), limits: "l", types: ["key.list"] },
     {
       id: "B-1",
       title: "mail\u0000 \u202Egnp.exe\u2066 \u00AD \u4E2D\u6587 \u{1F600} \uD800 \u007F caf\u00E9 5 \u20AC",
+      limits: "\u00DF".repeat(400),
       types: ["key.list"],
     },
-    { id: "B-2", title: "two\nlines\r\tand a tab", types: ["key.list"] },
-    { id: "B-3", title: "more lines than a page has", types: Array.from({ length: 200 }, () => "data.object.refused") },
-    { id: "B-4", title: "(unbalanced \\) <</JavaScript (x)>> endstream", types: ["key.list"] },
+    { id: "B-2", title: "two\nlines\r\tand a tab", limits: "l", types: ["key.list"] },
+    {
+      id: "B-3",
+      title: "more lines than a page has",
+      limits: "l",
+      types: Array.from({ length: 200 }, () => "data.object.refused"),
+    },
+    { id: "B-4", title: "(unbalanced \\) <</JavaScript (x)>> endstream", limits: "l", types: ["key.list"] },
   ];
   const { pages, texts } = await reportFor(t, { title: `\u202E${"x".repeat(199)}`, controls });
   const text = texts.join(" ");
   for (const shown of [
-    "mail\\u{0} \\u{202e}gnp.exe",
+    "mail\\u{0}",
+    "\\u{202e}gnp.exe",
     "\\u{2066} \\u{ad}",
     "\\u{4e2d}\\u{6587}",
     "\\u{1f600} \\u{d800}",
     "\\u{7f} caf\u00E9 5 \u20AC",
     "two\\u{a}lines\\u{d}\\u{9}and a tab",
-    "(unbalanced \\) <</JavaScript (x)>>",
+    "(unbalanced \\) <</JavaScript",
   ])
     t.ok(text.includes(shown), shown);
   t.notMatch(text, /[^\n\P{C}]/u);
   t.equal(text.match(/data\.object\.refused/g)?.length, 200, "a row that is higher than a page goes on with the next one");
+  t.equal(text.match(/\u00DF/g)?.length, 400);
   t.equal(text.match(/\u00DE/g)?.length, 200, "no letter of a word without an end is lost");
   for (const { str, width, transform } of pages.flat())
     if (transform[4]! < 50 || transform[4]! + width > 545 || transform[5]! < 35 || transform[5]! > 795)

@@ -386,6 +386,37 @@ t.test("the leading column's own index gives the order: no search sorts or scans
   t.notMatch(bounded, /SCAN/);
 });
 
+t.test("objects are found by how their ids begin, whether few do or many", async (t) => {
+  const log = await new WrittenLog(temporaryFolder(t)).open("2026");
+  const ofJob = (id: string): EventDraft => ({ ...jobSubmit(), phase: "requested", object: { kind: "job", id } });
+  const few = ["job-7f3a", "job-7f", "job-7e", "job-7g", "job-7f.x", "Job-7f", "job-7f3a"];
+  await log.append(few.map(ofJob));
+  await log.append([...keyLists(2, "usr-2"), ...Array.from({ length: 4_001 }, () => ofJob("many-1"))]);
+  const search = await Search.on(t, log);
+  const indices = async (query: Record<string, string | number>): Promise<number[]> =>
+    (await search.all({ limit: 1_000, ...query })).map((place) => Number(place.split("/")[1]));
+  const cases: [Record<string, string>, number[]][] = [
+    [{ objectPrefix: "job-7f" }, [6, 4, 1, 0]],
+    [{ objectPrefix: "job-7f", order: "oldest" }, [0, 1, 4, 6]],
+    [{ objectPrefix: "job-7f3" }, [6, 0]],
+    [{ objectPrefix: "job-7h" }, []],
+    [{ objectPrefix: "job-7", object: "job-7e" }, [2]],
+    [{ objectPrefix: "job-7f", type: "job.cancel" }, []],
+    [{ objectPrefix: "job-7f", sub: "usr-1" }, [6, 4, 1, 0]],
+    [{ objectPrefix: "job-7f", sub: "usr-2" }, []],
+  ];
+  for (const [query, expected] of cases) t.same(await indices(query), expected, JSON.stringify(query));
+  const many = await indices({ objectPrefix: "many" });
+  t.same([many.length, many[0], many.at(-1)], [4_001, 4_009, 9]);
+  t.equal((await indices({ objectPrefix: "many", type: "job.submit", sub: "usr-1" })).length, 4_001);
+  await t.rejects(search.get("/events", { objectPrefix: "job-7*" }), { code: "query_invalid" });
+  const plan = search.index.planOf({ order: "newest", objectPrefix: "job" }, true);
+  t.match(plan, /USING COVERING INDEX events_object \(object>\? AND object<\?/);
+  t.match(plan, /SEARCH events USING INTEGER PRIMARY KEY/);
+  for (const isRare of [true, false])
+    t.notMatch(search.index.planOf({ order: "newest", objectPrefix: "job" }, isRare), /TEMP B-TREE|SCAN/);
+});
+
 t.test("a shard that was deleted is followed no more, and nothing of it is found", async (t) => {
   const log = await new WrittenLog(temporaryFolder(t)).open("2026");
   await log.append(keyLists(300, "usr-old"));

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -6,20 +6,9 @@ import { exportLog } from "../../src/export/export-log.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { type AuditdFixture, jobSubmit, startedAuditd } from "../helper.ts";
+import { hostNode } from "./host-node.ts";
 
-/** The host's Node, which must be 20 or later; the pinned one stands in where the machine has no other. */
 const HOST_NODE = hostNode();
-
-function hostNode(): string {
-  const path = (process.env["PATH"] ?? "")
-    .split(":")
-    .filter((folder) => !folder.includes("node_modules"))
-    .join(":");
-  const found = spawnSync("node", ["--version"], { encoding: "utf8", env: { PATH: path } });
-  return found.status === 0
-    ? execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim()
-    : process.execPath;
-}
 
 async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFixture; file: string; policySha256: string }> {
   const auditd = await startedAuditd(t);

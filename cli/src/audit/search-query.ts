@@ -1,20 +1,24 @@
 /** Reads what a person searches for: dates, ranges and known names become the API's own filters; what can match nothing is refused by name. Pure. */
 import { EVENT_TYPES } from "@resontech/contracts/audit-catalogue";
+import { DENIED_CODE, REFUSED_TYPES } from "@resontech/contracts/audit-refusals";
 import { EVENT_PHASES, OBJECT_KINDS } from "@resontech/contracts/audit-event";
 import { HOLDS_FIELDS } from "@resontech/contracts/http-audit";
 import { CliError } from "../cli-error.ts";
 
 /** Filters as the API takes them. */
 export type Filters = Partial<
-  Record<"type" | "prod" | "phase" | "outcome" | "op" | "actor" | "kind" | "object" | "holds" | "from" | "to", string>
+  Record<
+    "type" | "prod" | "phase" | "outcome" | "op" | "actor" | "kind" | "object" | "objectPrefix" | "holds" | "from" | "to",
+    string
+  >
 >;
 
-/** Entries that say of something that it was refused, beside those of the phase `denied`. */
-const REFUSED_TYPES = ["auth.failure", "auth.refused", "data.object.refused", "admin.refused"] as const;
 /** Addresses that a range may have: each is looked up by itself. */
 const MAX_ADDRESSES = 256;
 
-const FORMS: Readonly<Record<"prod" | "outcome" | "op" | "actor" | "object", { pattern: RegExp; form: string }>> = {
+const FORMS: Readonly<
+  Record<"prod" | "outcome" | "op" | "actor" | "object" | "objectPrefix", { pattern: RegExp; form: string }>
+> = {
   prod: { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/, form: "a process like coordinator-gate or s3-front" },
   outcome: { pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, form: "ok, refused, or a code like quota_exceeded" },
   op: { pattern: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, form: "a UUID in lower case" },
@@ -23,13 +27,15 @@ const FORMS: Readonly<Record<"prod" | "outcome" | "op" | "actor" | "object", { p
     pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/,
     form: "an id like job-7f3a; a path is found by --holds object.id=bucket/key",
   },
+  objectPrefix: { pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, form: "the beginning of an id and *, like job-7f*" },
 };
 
 /**
  * One search becomes one query, or several whose answers belong together.
  * @throws CliError search_invalid, which says what is allowed
  */
-export function queriesOf(filters: Filters): Filters[] {
+export function queriesOf(asked: Filters): Filters[] {
+  const filters = withPrefix(asked);
   const { type, phase, kind, outcome } = filters;
   if (type !== undefined) oneOf("--type", type, EVENT_TYPES, similarTo(type));
   if (phase !== undefined) oneOf("--phase", phase, EVENT_PHASES, EVENT_PHASES);
@@ -49,10 +55,17 @@ export function queriesOf(filters: Filters): Filters[] {
   return outcome === "refused" ? held.flatMap(refusals) : held;
 }
 
+/** `--object job-7f*` finds every id that begins so. */
+function withPrefix({ object, ...rest }: Filters): Filters {
+  if (object === undefined) return rest;
+  return object.endsWith("*") ? { ...rest, objectPrefix: object.slice(0, -1) } : { ...rest, object };
+}
+
 function refusals(query: Filters): Filters[] {
   const denied = query.phase === undefined || query.phase === "denied" ? [{ ...query, phase: "denied" }] : [];
   const types = REFUSED_TYPES.filter((type) => query.type === undefined || query.type === type);
-  return [...denied, ...types.map((type) => ({ ...query, type }))];
+  // The object store's word for one key of several.
+  return [...denied, { ...query, outcome: DENIED_CODE }, ...types.map((type) => ({ ...query, type }))];
 }
 
 /** `2026-11-25` is that whole day in UTC; a time may have an offset. */

@@ -6,8 +6,8 @@ import { Value } from "typebox/value";
 import { ConfigError } from "../config.ts";
 
 const closed = { additionalProperties: false } as const;
-/** A token of OSCAL once it has a letter before it. */
-const ControlId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" });
+/** As the framework writes it: `164.308(a)(1)(ii)(D)`, `CC6.1`, `Article 32`. No `;`: ids are listed with it between. */
+const ControlId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9 .,()/_-]{0,79}$" });
 const Framework = Type.Object(
   {
     title: Type.String({ minLength: 1, maxLength: 200 }),
@@ -16,6 +16,8 @@ const Framework = Type.Object(
         {
           id: ControlId,
           title: Type.String({ minLength: 1, maxLength: 200 }),
+          /** What no log of the appliance can show for it. */
+          limits: Type.String({ minLength: 1, maxLength: 400 }),
           types: Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, maxItems: 200 }),
         },
         closed,

@@ -1,32 +1,52 @@
 /**
- * OSCAL assessment results of one framework: for each control what the log holds, as observations that lead to its entries. Every UUID comes from what it
- * stands for, so two packs of one tree are the same, and a pack of a later tree can be laid beside an earlier one.
+ * OSCAL assessment results of one framework: for each control what the log holds, as observations that lead to the files of the pack. Every reference is to
+ * a resource that stands in the document itself, and every resource is a file beside it. Every UUID comes from what it stands for, so two packs of one tree
+ * are the same, and a pack of a later tree can be laid beside an earlier one.
  */
-import type { ControlFindings, PackScope } from "./pack-scope.ts";
+import { type ControlFindings, type PackFile, type PackScope, sourcesText } from "./pack-scope.ts";
 import { uuidV5 } from "./uuid-v5.ts";
 
 const OSCAL_VERSION = "1.2.1";
+/** Of the names of properties that are this product's and not OSCAL's: a name, which leads nowhere. */
+const NAMESPACE = "urn:uuid:6c1f5b0e-9d6a-4f5f-8a0e-3b7c2d914e66";
+
+export type PackFiles = { bundle: PackFile; events: PackFile; controls: PackFile };
 
 export function assessmentResults(
   { name, framework, origin, size, root, from, to }: PackScope,
   controls: readonly ControlFindings[],
+  files: PackFiles,
 ): object {
   const id = (...parts: string[]): string => uuidV5([name, origin, String(size), ...parts].join("\n"));
-  const observations = controls.map(({ id: control, title, count, firstIndex, lastIndex }) => ({
-    uuid: id("observation", control),
-    title,
-    description:
-      count === 0
-        ? "The log holds no entry of the types that bear on this control."
-        : `${count} entries, ${firstIndex} to ${lastIndex}.`,
-    props: [{ name: "entries", value: String(count) }],
-    methods: ["EXAMINE"],
-    types: ["control-objective"],
-    collected: to,
-    ...(firstIndex === null || lastIndex === null
-      ? {}
-      : { "relevant-evidence": [firstIndex, lastIndex].map((index) => evidence(origin, index)) }),
-  }));
+  const linkTo = (resource: string): string => `#${id("resource", resource)}`;
+  const evidence = (index: number): object => ({
+    href: linkTo(files.events.name),
+    description: `Entry ${index} of ${origin}: its row in ${files.events.name}, and its leaf in ${files.bundle.name}.`,
+    props: [property("index", String(index))],
+  });
+  const observations = controls.map((finding) => {
+    const { id: control, title, limits, count, refused, failed, firstIndex, lastIndex } = finding;
+    return {
+      uuid: id("observation", control),
+      title: `${control} ${title}`,
+      description:
+        count === 0
+          ? "The log holds no entry of the types that bear on this control."
+          : `${count} entries, ${firstIndex} to ${lastIndex}; ${refused} tell of what was refused, ${failed} of what failed otherwise.`,
+      props: [
+        property("control", control),
+        ...Object.entries({ entries: count, refused, failed }).map(([key, value]) => property(key, String(value))),
+        ...(count === 0 ? [] : [property("sources", sourcesText(finding))]),
+      ],
+      methods: ["EXAMINE"],
+      types: ["control-objective"],
+      collected: to,
+      ...(firstIndex === null || lastIndex === null
+        ? {}
+        : { "relevant-evidence": [...new Set([firstIndex, lastIndex])].map((index) => evidence(index)) }),
+      remarks: `What the log can't show: ${limits}`,
+    };
+  });
   return {
     "assessment-results": {
       uuid: id(),
@@ -36,7 +56,7 @@ export function assessmentResults(
         version: String(size),
         "oscal-version": OSCAL_VERSION,
       },
-      "import-ap": { href: "#", remarks: "The plan is the auditor's own." },
+      "import-ap": { href: linkTo("plan"), remarks: "The plan is the auditor's own." },
       results: [
         {
           uuid: id("result"),
@@ -45,6 +65,8 @@ export function assessmentResults(
           start: from,
           end: to,
           "reviewed-controls": {
+            description: `Ids are those of the framework in the form that OSCAL asks for; ${files.controls.name} has them as the framework writes them.`,
+            links: [{ href: linkTo(files.controls.name), rel: "reference" }],
             "control-selections": [
               { "include-controls": controls.map(({ id: control }) => ({ "control-id": tokenOf(control) })) },
             ],
@@ -52,18 +74,30 @@ export function assessmentResults(
           observations,
         },
       ],
+      "back-matter": {
+        resources: [
+          {
+            uuid: id("resource", "plan"),
+            title: "Assessment plan",
+            description: "There is none in this pack: which controls are assessed, and how, the auditor's own plan says.",
+          },
+          ...[files.bundle, files.events, files.controls].map(({ name: file, title, sha256 }) => ({
+            uuid: id("resource", file),
+            title,
+            rlinks: [{ href: file, hashes: [{ algorithm: "SHA-256", value: sha256 }] }],
+          })),
+        ],
+      },
     },
   };
 }
 
-function evidence(origin: string, index: number): object {
-  return {
-    href: `urn:audit:${origin}:${index}`,
-    description: `Entry ${index} of ${origin}; a proof of it is had with GET /events/${index}.`,
-  };
+function property(name: string, value: string): { name: string; ns: string; value: string } {
+  return { name, ns: NAMESPACE, value };
 }
 
-/** OSCAL's tokens begin with a letter. */
-function tokenOf(id: string): string {
-  return /^[A-Za-z]/.test(id) ? id : `c-${id}`;
+/** OSCAL's tokens begin with a letter and have no brackets: `164.308(a)(1)` becomes `c-164.308-a-1`. */
+export function tokenOf(id: string): string {
+  const plain = id.replace(/[^A-Za-z0-9._]+/g, "-").replace(/-$/, "");
+  return /^[A-Za-z]/.test(plain) ? plain : `c-${plain}`;
 }

@@ -13,4 +13,28 @@ export type PackScope = {
   to: string;
 };
 
-export type ControlFindings = { id: string; title: string; count: number; firstIndex: number | null; lastIndex: number | null };
+export type ControlFindings = {
+  id: string;
+  title: string;
+  /** What no log of the appliance can show for it. */
+  limits: string;
+  count: number;
+  /** Of these, how many tell of something that was refused, or failed otherwise: they are none of what was done. */
+  refused: number;
+  failed: number;
+  /** Entries by the process that told them. */
+  sources: Map<string, number>;
+  firstIndex: number | null;
+  lastIndex: number | null;
+};
+
+/** Files of a pack that others point to, by their hashes. */
+export type PackFile = { name: string; title: string; sha256: string };
+
+/** `coordinator-gate 12, s3-front 3`, in order of name. */
+export function sourcesText({ sources }: ControlFindings): string {
+  return [...sources]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([prod, count]) => `${prod} ${count}`)
+    .join(", ");
+}

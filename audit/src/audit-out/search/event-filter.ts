@@ -10,6 +10,8 @@ export type EventFilter = {
   actor?: string;
   kind?: string;
   object?: string;
+  /** With what the object's id begins. */
+  objectPrefix?: string;
   /** Only entries in which this subject acted, or was acted for: the bound that a caller sets for somebody who may see no others. */
   sub?: string;
   /** Of a value that the entry holds; hex. It leads every search that it is part of. */
@@ -27,4 +29,9 @@ export type LeadingColumn = (typeof LEADING_COLUMNS)[number];
 /** The columns that a filter binds, the leading one first. */
 export function boundColumns(filter: EventFilter): LeadingColumn[] {
   return LEADING_COLUMNS.filter((column) => filter[column] !== undefined);
+}
+
+/** From the first id that begins so to the first text behind all of them: no id has a character above this one. */
+export function idsThatBegin(prefix: string): [from: string, to: string] {
+  return [prefix, `${prefix}~`];
 }

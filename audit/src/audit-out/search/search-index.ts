@@ -11,7 +11,7 @@ import { giveBackLog } from "../../db/scrub.ts";
 import { scrubInThread } from "../../db/scrub-thread.ts";
 import { inOrder } from "../../decisions/shard-plan.ts";
 import type { Position } from "../follow/position.ts";
-import { boundColumns, type EventFilter, type LeadingColumn } from "./event-filter.ts";
+import { boundColumns, type EventFilter, idsThatBegin, type LeadingColumn } from "./event-filter.ts";
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
@@ -42,6 +42,9 @@ const SCHEMA = `
   CREATE INDEX events_prod ON events (prod);
   CREATE INDEX events_kind ON events (kind);
 `;
+/** Of objects whose ids begin alike: more of them are not looked up before the span that is asked for. */
+const RARE_ENTRIES = 4_000;
+const RARE_PREFIX = "n IN (SELECT n FROM events WHERE object >= ? AND object < ? AND n BETWEEN ? AND ?)";
 const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome";
 /** Columns whose values are few: kept once, in `words`. */
 const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase", "kind", "outcome"]);
@@ -246,19 +249,32 @@ export class SearchIndex implements Disposable {
 
   /** At most `limit` entries of a span that match, in the filter's order. */
   find(filter: EventFilter, { first, last }: Span, limit: number): IndexedEvent[] {
-    const [sql, values] = selectionOf(filter);
+    const isRare = this.#isRarePrefix(filter);
+    const [sql, values] = selectionOf(filter, isRare);
     const bound = values.map(({ column, text }) => {
       if (column === "op") return Buffer.from(text.replaceAll("-", ""), "hex");
       return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
     });
     const subject = filter.sub === undefined ? [] : [filter.sub];
     const token = filter.token === undefined ? [] : [Buffer.from(filter.token, "hex"), first, last];
-    const half = [...subject, ...token, ...bound, first, last];
+    const prefix = filter.objectPrefix === undefined ? [] : idsThatBegin(filter.objectPrefix);
+    const half = [...subject, ...token, ...prefix, ...(isRare ? [first, last] : []), ...bound, first, last];
     const arms = subject.length === 0 ? half : [...half, ...half];
     return this.#db
       .prepare<unknown[], StoredRow>(sql)
       .all(...arms, limit)
       .map((row) => this.#eventOf(row));
+  }
+
+  /** Whether so few entries are of objects that begin so that the index of objects leads; else they are told one by one, of a span. */
+  #isRarePrefix({ objectPrefix }: EventFilter): boolean {
+    if (objectPrefix === undefined) return false;
+    const row = this.#db
+      .prepare<unknown[], { count: number }>(
+        "SELECT count(*) AS count FROM (SELECT 1 FROM events WHERE object >= ? AND object < ? LIMIT ?)",
+      )
+      .get(...idsThatBegin(objectPrefix), RARE_ENTRIES + 1);
+    return (row?.count ?? 0) <= RARE_ENTRIES;
   }
 
   /** Of the days from `fromDay` on, newest first. */
@@ -279,8 +295,8 @@ export class SearchIndex implements Disposable {
   }
 
   /** How SQLite would look for it: a test pins it. */
-  planOf(filter: EventFilter): string {
-    const [sql] = selectionOf(filter);
+  planOf(filter: EventFilter, isRarePrefix: boolean = false): string {
+    const [sql] = selectionOf(filter, isRarePrefix);
     const parameters = Array.from({ length: sql.split("?").length - 1 }, () => 1);
     const steps = this.#db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
     return steps.map(({ detail }) => detail).join("\n");
@@ -404,17 +420,23 @@ export function isDamagedIndex(error: unknown): boolean {
  * The leading column's index gives entries in order of their numbers; a `+` before the others keeps SQLite from preferring theirs. A subject acts,
  * or is acted for: one index each, merged in order.
  */
-function selectionOf(filter: EventFilter): [sql: string, values: { column: LeadingColumn; text: string }[]] {
+function selectionOf(
+  filter: EventFilter,
+  isRarePrefix: boolean,
+): [sql: string, values: { column: LeadingColumn; text: string }[]] {
   const columns = boundColumns(filter);
   const direction = filter.order === "newest" ? "DESC" : "ASC";
-  const leads = filter.token === undefined && (filter.sub === undefined || filter.op !== undefined);
+  // What is found elsewhere, as a list of numbers.
+  const isListed = filter.token !== undefined || isRarePrefix;
+  const leads = !isListed && (filter.sub === undefined || filter.op !== undefined);
   const conditions = [
     ...(filter.token === undefined ? [] : ["n IN (SELECT n FROM tokens WHERE token = ? AND n BETWEEN ? AND ?)"]),
+    ...(filter.objectPrefix === undefined ? [] : [isRarePrefix ? RARE_PREFIX : "+object >= ? AND +object < ?"]),
     ...columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`),
   ];
   const arm = (subject: string | null): string =>
     `SELECT ${COLUMNS} FROM events WHERE ${[...(subject === null ? [] : [subject]), ...conditions, "n BETWEEN ? AND ?"].join(" AND ")}`;
-  const plus = leads || filter.token !== undefined ? "+" : "";
+  const plus = leads || isListed ? "+" : "";
   const arms = filter.sub === undefined ? [arm(null)] : [arm(`${plus}actor = ?`), arm(`${plus}on_behalf_of = ?`)];
   const values = columns.map((column) => ({ column, text: String(filter[column]) }));
   return [`${arms.join(" UNION ")} ORDER BY n ${direction} LIMIT ?`, values];

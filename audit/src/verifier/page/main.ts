@@ -5,6 +5,7 @@ import { check, type Judged } from "./check.ts";
 import { byId, element, fill } from "./dom.ts";
 import { field, FIELDS, readInputs, readPolicy } from "./inputs.ts";
 import { UnusableInput } from "./read-file.ts";
+import { entriesSection } from "./show-entries.ts";
 import { answerText, showReport } from "./show-report.ts";
 
 const SHOWN_EVERY_MS = 100;
@@ -18,6 +19,8 @@ const status = byId("status", HTMLElement);
 const report = byId("report", HTMLElement);
 
 let running: AbortController | null = null;
+/** Of the entries of the report that is shown. */
+let listing: AbortController | null = null;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -33,8 +36,12 @@ async function run(): Promise<void> {
   clearFaults();
   setBusy(true);
   try {
-    const judged = await check(await readInputs(), progressFrom(startedAt), running.signal);
-    fill(report, ...showReport(judged), keeping(judged));
+    const inputs = await readInputs();
+    const judged = await check(inputs, progressFrom(startedAt), running.signal);
+    listing?.abort();
+    listing = new AbortController();
+    const entries = "findings" in judged ? entriesSection(inputs.file, judged, listing.signal) : null;
+    fill(report, ...showReport(judged), ...(entries === null ? [] : [entries]), keeping(judged));
     say(`${answerText(judged)}. ${took(judged, performance.now() - startedAt)}`);
     report.focus();
   } catch (error) {

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { commitment } from "../../../src/event/commitment.ts";
 import { exportLog } from "../../../src/export/export-log.ts";
 import { exportProof } from "../../../src/export/export-proof.ts";
 import { connectProducer } from "../../../src/producer/producer.ts";
@@ -160,6 +161,32 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
   const proof = { export: Buffer.from(await exportProof(auditd.logDir, 300)), policy };
   t.strictSame(await opened.check(proof), await byNode(proof));
   t.match(await opened.text("pre"), /"type":"key.list"/);
+  t.strictSame(opened.errors, []);
+});
+
+t.test("entries of a sound export are shown by filter, and of one that is not sound there are none", async (t) => {
+  const log = MadeLog.begun();
+  log.requested();
+  const { commitment: sealed, disclosure } = commitment("src.addr", "<b>10.0.0.7</b>");
+  const index = log.say({ type: "key.list", src: { addr: sealed } });
+  const archive = log.archive({ disclosures: [{ index, commitment: sealed, ...disclosure }] });
+  const opened = await openPage(t, browser);
+  await opened.check({ export: archive, policy: log.policy() });
+  const ask = async (filters: Record<string, string>): Promise<string> => {
+    for (const [name, text] of Object.entries(filters)) await opened.page.fill(`#list-${name}`, text);
+    await opened.page.click("#list");
+    await opened.page.waitForSelector("#list:enabled");
+    return await opened.text("#list-status");
+  };
+  t.equal(await ask({}), "5 of 5 entries.");
+  t.equal(await ask({ type: "key.*" }), "1 of 5 entries.");
+  t.match(await opened.text("table.entries tbody"), /key\.listfactuser usr-1.*src\.addr="<b>10\.0\.0\.7<\/b>"/);
+  t.match(await ask({ type: "key.lsit" }), /there is no such type; there are key\./);
+  const altered = Buffer.from(archive);
+  altered[archive.indexOf("key.list")]! ^= 1;
+  await opened.page.reload();
+  await opened.check({ export: altered, policy: log.policy() });
+  t.equal(await opened.page.$("#list"), null);
   t.strictSame(opened.errors, []);
 });
 

@@ -1,5 +1,6 @@
 /** What an auditor reads first: what the pack is about, what it holds, how to check it, and what it does not prove. Words alone; how they look is elsewhere. */
-import type { ControlFindings, PackScope } from "../pack-scope.ts";
+import { type ControlFindings, type PackScope, sourcesText } from "../pack-scope.ts";
+import type { RefusalKind } from "../refusals.ts";
 
 export type Column = { title: string; width: number; font?: "bold" | "fixed"; align?: "right" };
 export type Block =
@@ -24,18 +25,35 @@ const FILES: readonly Column[] = [
   { title: "", width: 343 },
 ];
 const CONTROLS: readonly Column[] = [
+  { title: "Control", width: 104 },
+  { title: "Title", width: 144 },
+  ...["Entries", "Refused", "Failed", "First", "Last"].map((title) => ({ title, width: 47, align: "right" }) as const),
+];
+const SOURCES: readonly Column[] = [
   { title: "Control", width: 108 },
-  { title: "Title", width: 210 },
-  ...["Entries", "First index", "Last index"].map((title) => ({ title, width: 55, align: "right" }) as const),
+  { title: "Entries by the process that told them", width: 375 },
+];
+const REFUSED: readonly Column[] = [
+  { title: "Type", width: 150 },
+  { title: "Code", width: 213 },
+  ...["Entries", "First index"].map((title) => ({ title, width: 60, align: "right" }) as const),
+];
+const LIMITS: readonly Column[] = [
+  { title: "Control", width: 108 },
+  { title: "What the log can't show for it", width: 375 },
 ];
 const TYPES: readonly Column[] = [
   { title: "Control", width: 108 },
   { title: "Types of event", width: 375 },
 ];
 
+/** Kinds of refusals that the report lists; events.csv has them all. */
+const REFUSALS_SHOWN = 60;
+
 export function reportOf(
   { name, framework, origin, size, root, from, to }: PackScope,
   controls: readonly ControlFindings[],
+  refusals: readonly RefusalKind[],
 ): Report {
   const isNone = size === 0;
   // As the checkpoint and the verifier write it.
@@ -63,9 +81,19 @@ export function reportOf(
         kind: "paragraph",
         text:
           "Counted are the entries whose type bears on the control. An entry that bears on two controls is counted for both. 0 says that the log holds no such entry, and not that " +
-          "nothing happened.",
+          "nothing happened. Refused and Failed are among the entries: what they tell of was asked for and was not done, so they are no accesses and no changes. First and Last are indices of entries.",
       },
       { kind: "table", hasHead: true, columns: CONTROLS, rows: controls.map(rowOf) },
+      { kind: "heading", text: "What was refused" },
+      ...refusedBlocks(refusals),
+      { kind: "heading", text: "Where the entries come from" },
+      {
+        kind: "paragraph",
+        text: "The process of the appliance that told each entry, as its socket names it. events.csv has it for each entry, with the address that was asked from as a commitment.",
+      },
+      { kind: "table", hasHead: true, columns: SOURCES, rows: controls.map((one) => [one.id, sourcesText(one) || "–"]) },
+      { kind: "heading", text: "What the log can't show for each control" },
+      { kind: "table", hasHead: true, columns: LIMITS, rows: controls.map((one) => [one.id, one.limits]) },
       { kind: "heading", text: "Which types of event bear on each control" },
       {
         kind: "paragraph",
@@ -82,19 +110,36 @@ export function reportOf(
   };
 }
 
-function rowOf({ id, title, count, firstIndex, lastIndex }: ControlFindings): string[] {
-  return [id, title, String(count), String(firstIndex ?? "–"), String(lastIndex ?? "–")];
+function rowOf({ id, title, count, refused, failed, firstIndex, lastIndex }: ControlFindings): string[] {
+  return [id, title, String(count), String(refused), String(failed), String(firstIndex ?? "–"), String(lastIndex ?? "–")];
+}
+
+function refusedBlocks(refusals: readonly RefusalKind[]): Block[] {
+  if (refusals.length === 0)
+    return [{ kind: "paragraph", text: "No entry that bears on a control of this framework tells of a refusal." }];
+  const rows = refusals
+    .slice(0, REFUSALS_SHOWN)
+    .map(({ type, code, count, firstIndex }) => [type, code, String(count), String(firstIndex)]);
+  const more = refusals.length - rows.length;
+  return [
+    {
+      kind: "paragraph",
+      text: "By type and code, the most frequent first; an entry that bears on two controls is counted once. events.csv has each with its actor, or with who he claimed to be without proof.",
+    },
+    { kind: "table", hasHead: true, columns: REFUSED, rows },
+    ...(more > 0 ? [{ kind: "paragraph", text: `And ${more} kinds more, in events.csv.` } as const] : []),
+  ];
 }
 
 function files(): string[][] {
   return [
     ["report.pdf", "This report."],
-    ["controls.csv", "The table above."],
+    ["controls.csv", "What the log holds for each control, where it comes from, and what it can't show."],
     [
       "events.csv",
-      "A line for each entry that bears on a control: index, time, type, phase, actor, object, outcome, leaf hash, controls. People stand in it by pseudonyms alone.",
+      "A line for each entry that bears on a control: index, time, type, phase, result (asked, done, refused, failed, recorded), code, status, actor, whom for, who was claimed, source, object, leaf hash, controls. People stand in it by pseudonyms alone.",
     ],
-    ["assessment-results.json", "The table above as OSCAL assessment results, for programs."],
+    ["assessment-results.json", "The same as OSCAL assessment results, for programs."],
     ["log.tar", "The export of the log: every entry of this shard, and what proves them."],
     ["SHA256SUMS", "The SHA-256 of each of these files."],
   ];
