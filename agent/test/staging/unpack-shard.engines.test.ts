@@ -162,7 +162,8 @@ t.test("a connection that breaks is gone on from, also within a file that is bei
   t.ok(readFileSync(join(out, "b")).equals(noise));
   t.equal(readFileSync(join(out, "c"), "utf8"), "end");
   t.equal(server.requests.length, 4);
-  for (const range of server.requests.slice(2)) t.match(range, /^bytes=[1-9]\d*-/);
+  // Of the few bytes before the first break none may have arrived.
+  t.match(server.requests[3], /^bytes=[1-9]\d*-/);
 });
 
 t.test("what is not the object that was accepted is no shard, whole as it may be", async (t) => {

@@ -19,6 +19,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
+const usage = "usage: registry serve CONFIG"
+
 const (
 	// from the connection to the end of a request's head, the TLS handshake included
 	headTimeout = 10 * time.Second
@@ -28,8 +30,12 @@ const (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--help" {
+		fmt.Println(usage)
+		return
+	}
 	if len(os.Args) != 3 || os.Args[1] != "serve" {
-		fmt.Fprintln(os.Stderr, "usage: registry serve CONFIG")
+		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
 	}
 	if err := serve(os.Args[2]); err != nil {
