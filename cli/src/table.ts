@@ -7,9 +7,11 @@ const GAP = "  ";
 /** @param columns of the terminal; null where there is none: then nothing is cut */
 export function asTable(head: readonly string[], rows: readonly (readonly string[])[], columns: number | null): string {
   const cells = [head, ...rows].map((row) => row.map(visible));
+  const full = head.map((_, at) => Math.max(...cells.map((row) => row[at]!.length)));
   const widths = fitted(
-    head.map((_, at) => Math.max(...cells.map((row) => row[at]!.length))),
-    head.map((name) => Math.max(LEAST, name.length)),
+    full,
+    // The first column names its row for the next command: whole.
+    head.map((name, at) => (at === 0 ? full[0]! : Math.max(LEAST, name.length))),
     columns === null ? Number.POSITIVE_INFINITY : columns - GAP.length * (head.length - 1),
   );
   return cells
