@@ -288,8 +288,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     shows: "nine clients of object stores and registries go through a scenario each",
     goal: "every step says what it should",
     figures: [
-      ["steps_that_held", "steps held"],
-      ["failures", "failed"],
+      ["steps_that_held", "clients"],
+      ["failures", "steps failed"],
     ],
     minutes: 10,
   },

@@ -59,11 +59,11 @@ function proofRow(name: string, { shows, goal, figures }: ProofEntry, record: Pr
   ];
 }
 
-/** @returns a number with separators of thousands, a list's length, else the word that is there */
+/** @returns a number with separators of thousands, how many members a list or an object has, else the word that is there */
 export function figureAt(figures: unknown, path: string): string {
   let value = figures;
   for (const step of path.split(".")) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
-  if (Array.isArray(value)) return String(value.length);
+  if (typeof value === "object" && value !== null) return String(Object.keys(value).length);
   if (typeof value === "number") return value.toLocaleString("en-GB");
   return typeof value === "string" || typeof value === "boolean" ? String(value) : "?";
 }
