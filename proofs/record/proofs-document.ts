@@ -5,8 +5,8 @@ import type { ProofRecord } from "./proof-record.ts";
 /** A line of the requirements or of an issue that a test shows. */
 export type ShownByTest = { shows: string; test: string; name: string };
 
-/** A fault that people met in use: its test, and the commits in which that test failed and passed. */
-export type FaultFound = { fault: string; test: string; name: string; failed: string; passed: string };
+/** A fault that people met in use of the commit `met`; `seenFailing`: its test was run on code without the repair, and failed. */
+export type FaultFound = { fault: string; test: string; name: string; met: string; seenFailing: boolean; passed: string };
 
 const HEAD = `# Proofs
 
@@ -35,10 +35,12 @@ export function renderProofs(
       shown.map(({ shows, test, name }) => [shows, `\`${test}\`: ${name}`]),
     ),
     "\n## Faults found by use\n",
-    "Each was met on an installed appliance. Its test failed at the first commit named and passes since the second.\n",
+    "Each was met in use of the first commit named, and its test passes since the second. "Yes": the test was run on code without the repair, and failed.\n",
     table(
-      ["fault", "test", "failed at", "passes since"],
-      faults.map(({ fault, test, name, failed, passed }) => [fault, `\`${test}\`: ${name}`, failed, passed]),
+      ["fault", "test", "met at", "seen failing", "passes since"],
+      faults.map(({ fault, test, name, met, seenFailing, passed }) => [
+        ...[fault, `\`${test}\`: ${name}`, met, seenFailing ? "yes" : "", passed],
+      ]),
     ),
     "",
   ].join("\n");
