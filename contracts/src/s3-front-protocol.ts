@@ -16,6 +16,8 @@ export const FrontQuestion = Type.Union([
   Type.Object({ id: Id, ask: Type.Literal("owner"), bucket: Bucket }, closed),
   /** Its quota, and what it holds now: all versions and the parts of open uploads, listed through the object store. */
   Type.Object({ id: Id, ask: Type.Literal("bucket"), bucket: Bucket }, closed),
+  /** Its quota alone, which the operator may change at any time. */
+  Type.Object({ id: Id, ask: Type.Literal("quota"), bucket: Bucket }, closed),
   /** Whose key pair it is. */
   Type.Object({ id: Id, ask: Type.Literal("principal"), accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed),
   /** Whose outputs lie in a folder: the output root of jobs, or `logs/JOB`, `ckpt/JOB`. */
@@ -56,6 +58,10 @@ const Subject = Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.N
 
 /** `null` where there is no such bucket, key or object. */
 export const FrontAnswer = Type.Union([
+  Type.Object(
+    { id: Id, ok: Type.Literal(true), ask: Type.Literal("quota"), quotaBytes: Type.Union([Bytes, Type.Null()]) },
+    closed,
+  ),
   Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("owner"), owner: Subject }, closed),
   Type.Object(
     {

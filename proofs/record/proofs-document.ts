@@ -35,7 +35,7 @@ export function renderProofs(
       shown.map(({ shows, test, name }) => [shows, `\`${test}\`: ${name}`]),
     ),
     "\n## Faults found by use\n",
-    "Each was met in use of the first commit named, and its test passes since the second. "Yes": the test was run on code without the repair, and failed.\n",
+    "Each was met in use of the first commit named, and its test passes since the second. Where it says yes, the test was run on code without the repair, and failed.\n",
     table(
       ["fault", "test", "met at", "seen failing", "passes since"],
       faults.map(({ fault, test, name, met, seenFailing, passed }) => [

@@ -120,6 +120,28 @@ t.test("what has no bytes costs as well: empty objects, versions, markers and op
   t.match(await refused.text(), "<Code>QuotaExceeded</Code>", "a node that stores for a job learns it from its first part");
 });
 
+t.test("a quota that the operator changes holds at the door within seconds, up and down", async (t) => {
+  const user = await front.addUser(LEAST_COST_BYTES);
+  const store = front.storeOf(user);
+  const put = (key: string): Promise<unknown> => store.put(user.bucket, key, "x", "text/plain");
+  await put("first");
+  await t.rejects(put("second"), QUOTA_EXCEEDED);
+  front.setQuota(user, 100 * LEAST_COST_BYTES);
+  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+    for (const deadline = Date.now() + 20_000; !(await isSo()); await sleep(200))
+      if (Date.now() > deadline) throw new Error("not in time");
+  };
+  const takes = (key: string): Promise<boolean> =>
+    put(key).then(
+      () => true,
+      () => false,
+    );
+  await until(() => takes("second"));
+  front.setQuota(user, LEAST_COST_BYTES);
+  await until(async () => !(await takes("third")));
+  t.equal((await store.stat(user.bucket, "first"))?.sizeBytes, 1, "what is there stays");
+});
+
 t.test("no object hides from the count behind the engine's own folder name, at no depth", async (t) => {
   const user = await front.addUser(5000);
   const own = front.transportOf(user.keys);

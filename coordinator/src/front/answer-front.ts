@@ -29,6 +29,8 @@ export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps):
       }
       case "owner":
         return { id, ok: true, ask: question.ask, owner: findQuota(read, question.bucket)?.ownerId ?? null };
+      case "quota":
+        return { id, ok: true, ask: question.ask, quotaBytes: findQuota(read, question.bucket)?.quotaBytes ?? null };
       case "bucket": {
         const { ask, bucket } = question;
         const known = findQuota(read, bucket);

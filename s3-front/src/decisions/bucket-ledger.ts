@@ -53,6 +53,11 @@ export class BucketLedger {
   readonly #completions = new Map<number, Completion>();
 
   /** What the bucket holds at most, writes on their way included. */
+  /** Whether a listing has begun that nothing has voided since. */
+  get isCounted(): boolean {
+    return this.#isCounted;
+  }
+
   get heldBytes(): number {
     let held = this.#stored + this.#besideListing;
     for (const { growth } of this.#reservations.values()) held += growth;
@@ -93,6 +98,11 @@ export class BucketLedger {
       reservation.growth = reservation.storedBytes;
     }
     for (const completion of this.#completions.values()) completion.overlaps = true;
+  }
+
+  /** From here on the bucket may hold so much; what is there already stays. */
+  limitTo(quotaBytes: number): void {
+    this.#quotaBytes = quotaBytes;
   }
 
   listed(quotaBytes: number, usedBytes: number): void {

@@ -1,6 +1,6 @@
 /** Grants room in buckets: one ledger each, and one listing at a time where a ledger asks for it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CoordinatorLink } from "../coordinator/coordinator-link.ts";
+import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
 import { BucketLedger, type Part } from "../decisions/bucket-ledger.ts";
 import { S3Refusal } from "../decisions/s3-error.ts";
 
@@ -9,11 +9,19 @@ const LISTING_MS = 300_000;
 /** Longest wait for writes that the last listing may have seen already; after it their bytes count twice for this one refusal. */
 const WAIT_MS = 2_000;
 const WAIT_STEP_MS = 20;
+/** A quota that the operator changes holds after this time. */
+const QUOTA_LIFE_MS = 5_000;
+const ASK_MS = 5_000;
 
 /** Room for one write; exactly one of the three ends it. */
 export type Room = { stored: (copiedBytes?: number) => void; gaveBack: () => void; unknown: () => void };
 
-type Kept = { ledger: BucketLedger; listing: Promise<void> | null };
+type Kept = {
+  ledger: BucketLedger;
+  listing: Promise<void> | null;
+  /** When its quota was asked for last, by the monotonic clock. */
+  quotaAt: number;
+};
 
 export class QuotaKeeper {
   readonly #link: CoordinatorLink;
@@ -36,6 +44,7 @@ export class QuotaKeeper {
         await kept.listing;
         continue;
       }
+      await this.#refreshQuota(bucket, kept);
       const { ledger } = kept;
       const verdict = ledger.ask(storedBytes, part);
       switch (verdict.kind) {
@@ -82,10 +91,24 @@ export class QuotaKeeper {
   #kept(bucket: string): Kept {
     let kept = this.#buckets.get(bucket);
     if (kept === undefined) {
-      kept = { ledger: new BucketLedger(), listing: null };
+      kept = { ledger: new BucketLedger(), listing: null, quotaAt: Number.NEGATIVE_INFINITY };
       this.#buckets.set(bucket, kept);
     }
     return kept;
+  }
+
+  /** While the coordinator is away the quota stays that was told last: a count that is known needs nobody. */
+  async #refreshQuota(bucket: string, kept: Kept): Promise<void> {
+    const now = performance.now();
+    // Before its first count nothing is known, and the count brings the quota along.
+    if (!kept.ledger.isCounted || now - kept.quotaAt < QUOTA_LIFE_MS) return;
+    kept.quotaAt = now;
+    try {
+      const { quotaBytes } = await this.#link.ask("quota", { bucket }, ASK_MS);
+      if (quotaBytes !== null) kept.ledger.limitTo(quotaBytes);
+    } catch (error) {
+      if (!(error instanceof CoordinatorUnavailable)) throw error;
+    }
   }
 
   async #list(bucket: string, kept: Kept): Promise<void> {
@@ -101,6 +124,7 @@ export class QuotaKeeper {
       const { bucket: counted } = await this.#link.ask("bucket", { bucket }, LISTING_MS);
       if (counted === null) throw new S3Refusal("NoSuchBucket", "there is no such bucket");
       kept.ledger.listed(counted.quotaBytes, counted.usedBytes);
+      kept.quotaAt = performance.now();
     } catch (error) {
       kept.ledger.listingFailed();
       // A bucket of nobody is not kept.

@@ -15,7 +15,13 @@ import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
 import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
-import { insertUser, notePendingPair, promotePair, settlePair } from "../../../coordinator/src/identity/bucket-store.ts";
+import {
+  insertUser,
+  notePendingPair,
+  promotePair,
+  setQuota,
+  settlePair,
+} from "../../../coordinator/src/identity/bucket-store.ts";
 import { bucketPolicy } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
@@ -155,6 +161,11 @@ export class RunningFront implements AsyncDisposable {
     promotePair(db, bucket);
     settlePair(db, bucket);
     return { userId, bucket, keys };
+  }
+
+  /** As the operator does. */
+  setQuota({ userId }: TestUser, bytes: number): void {
+    setQuota(this.#database.write, userId, bytes);
   }
 
   /** A job's row alone: nobody runs it. @returns its id */
