@@ -12,7 +12,15 @@ import { bucketPolicy } from "../storage/decisions/bucket-policy.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { S3Credentials } from "../storage/s3-transport.ts";
 import type { S3Users } from "../storage/s3-users.ts";
-import { notePendingPair, promotePair, retirePair, settlePair, type UnsettledPair, unsettledPairs } from "./bucket-store.ts";
+import {
+  bucketsToWithdraw,
+  notePendingPair,
+  promotePair,
+  retirePair,
+  settlePair,
+  type UnsettledPair,
+  unsettledPairs,
+} from "./bucket-store.ts";
 
 export type BucketKeysDeps = {
   read: ReadHandle;
@@ -79,8 +87,9 @@ export class BucketKeys {
   }
 
   /** Takes from the engine what a crash left between two steps. Called at start, before any port opens. */
-  sweep(): Promise<void> {
-    return this.#settle(unsettledPairs(this.#deps.read));
+  async sweep(): Promise<void> {
+    await this.#settle(unsettledPairs(this.#deps.read));
+    for (const bucket of bucketsToWithdraw(this.#deps.read)) await this.withdraw(bucket, () => {});
   }
 
   async #settle(unsettled: readonly UnsettledPair[]): Promise<void> {

@@ -126,6 +126,16 @@ export function promotePair(db: WriteHandle, bucket: string): string | null {
   return row?.retired ?? null;
 }
 
+/** Buckets whose user is disabled and whose pair is still there: a kill came between the two. */
+export function bucketsToWithdraw(db: ReadHandle): string[] {
+  return db
+    .prepare<[], { name: string }>(
+      "SELECT name FROM buckets JOIN users ON users.id = owner_id WHERE disabled_at IS NOT NULL AND access_key_id IS NOT NULL",
+    )
+    .all()
+    .map(({ name }) => name);
+}
+
 /** The bucket has no pair from here on. Answers with the one that the engine has yet to forget. */
 export function retirePair(db: WriteHandle, bucket: string): string | null {
   const row = db

@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
 import t from "tap";
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { insertKey, revokeKey } from "../../src/identity/key-store.ts";
 import { bucketNameFor } from "../../src/identity/decisions/user-names.ts";
+import { setDisabled } from "../../src/identity/user-access.ts";
+import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 
@@ -52,6 +55,18 @@ t.test("a user whose making was cut short is finished by asking again", async (t
     const count = api.database.read.prepare("SELECT count(*) AS n FROM users WHERE username = ?").get(name) as { n: number };
     t.equal(count.n, 1);
   }
+});
+
+t.test("a kill while a user is being disabled leaves no key pair behind the next start", async (t) => {
+  const user = await api.addUser("half-disabled");
+  await api.commit.run((db) => setDisabled(db, user.userId, 1));
+  const pair = { accessKeyId: user.accessKeyId, secretAccessKey: user.secretAccessKey };
+  const { endpoint, region, caFile } = engine;
+  using transport = new S3Transport({ endpoint, region, ca: readFileSync(caFile, "utf8"), credentials: pair });
+  const put = () => transport.send({ method: "PUT", path: [user.bucket, "a"], body: "1" });
+  await t.resolves(put(), "the kill came before the pair was taken away");
+  await api.bucketKeys.sweep();
+  await t.rejects(put(), { code: "InvalidAccessKeyId" });
 });
 
 t.test("a user has at most ten living keys", async (t) => {
