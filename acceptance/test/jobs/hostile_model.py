@@ -88,8 +88,10 @@ def fl_train(model, env, out_dir, logger=None):
     expect("its own name resolves", socket.gethostbyname(socket.gethostname()).startswith("198."))
     loader = DataLoader(TensorDataset(torch.ones(32, 2)), batch_size=8, num_workers=2, multiprocessing_context="fork")
     expect("DataLoader workers", sum(batch.sum().item() for (batch,) in loader) == 64)
-    ranks = [subprocess.Popen([sys.executable, "-c", GLOO, str(rank)]) for rank in range(2)]
-    expect("gloo", [rank.wait(120) for rank in ranks] == [0, 0])
+    ranks = [subprocess.Popen([sys.executable, "-c", GLOO, str(rank)], stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    said = [rank.communicate(timeout=120)[1][-300:] for rank in ranks]
+    codes = [rank.returncode for rank in ranks]
+    expect("gloo" if codes == [0, 0] else f"gloo: ranks ended {codes}, {said}", codes == [0, 0])
 
     (logger or print)("RT_METRIC " + json.dumps({"tried": len(tried), "uid": uid}))
     if wrong:
