@@ -1,6 +1,7 @@
 /** `resontech`: the appliance's API from a shell. */
 import { Command, InvalidArgumentError } from "commander";
 import { isReportName, REPORTS } from "./audit/reports.ts";
+import { JOB_HEAD, jobRows, reportJob } from "./audit/job-report.ts";
 import { type Found, rowOf, SEARCH_HEAD, searchAudit, searchMany, type SearchOptions } from "./audit/search.ts";
 import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
@@ -28,6 +29,7 @@ audit
   .option("--actor <id>", "who acted: a key, a node, a process")
   .option("--kind <kind>", "what it was done to: job, object, key, user, …")
   .option("--object <id>", "the id of what it was done to, or how it begins: job-7f*")
+  .option("--below <folder>", "entries of objects in a folder, at any depth: bucket/jobs/study/")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
   .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.0/28")
@@ -42,7 +44,8 @@ audit
     "\nExamples:\n  resontech audit search --type job.submit --limit 20\n  resontech audit search --object job-7f3a --oldest --json\n  resontech audit search --outcome quota_exceeded --from 2026-01-01T00:00:00Z",
   )
   .action(async ({ json, ...options }: SearchOptions & { json: boolean }) => {
-    show(await searchAudit(settingsFrom(process.env), options), json);
+    const found = await searchAudit(settingsFrom(process.env), options);
+    show(found, json, SEARCH_HEAD, found.events.map(rowOf));
   });
 
 audit
@@ -69,16 +72,27 @@ audit
       const { from, to, limit, json } = options;
       const period = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
       const queries = REPORTS[name].queries(job ?? null).flatMap((query) => queriesOf({ ...query, ...period }));
-      show(await searchMany(settingsFrom(process.env), queries, { oldest: true, limit }), json);
+      const settings = settingsFrom(process.env);
+      if (job === undefined) {
+        const found = await searchMany(settings, queries, { oldest: true, limit });
+        show(found, json, SEARCH_HEAD, found.events.map(rowOf));
+      } else {
+        const report = await reportJob(settings, queries, limit);
+        show(report, json, JOB_HEAD, jobRows(report.events));
+        if (!report.areObjectsKnown) say(`which objects are those of ${job} is not known: entries of the job alone`);
+        if (report.sameFolder.length > 0)
+          say(`entries of objects may be of other jobs with the same folder: ${report.sameFolder.join(", ")}`);
+      }
+      if (REPORTS[name].limits !== null) say(REPORTS[name].limits);
     },
   );
 
-function show({ events, cursor, behind, incomplete }: Found, json: boolean): void {
+function show({ events, cursor, isCut, behind, incomplete }: Found, json: boolean, head: string[], rows: string[][]): void {
   if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
-  else if (events.length > 0)
-    process.stdout.write(asTable(SEARCH_HEAD, events.map(rowOf), process.stdout.isTTY ? process.stdout.columns : null));
+  else if (rows.length > 0) process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
   if (events.length === 0) say("no entry that you may see matches");
   if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
+  else if (isCut) say("there is more: the same command with a larger --limit, or a shorter time between --from and --to");
   if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
   if (incomplete.length > 0) say(`entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`);
 }

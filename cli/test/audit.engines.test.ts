@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import t from "tap";
-import { asTable } from "../src/table.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 
 const MAIN = shippedProgram("resontech");
@@ -19,7 +19,7 @@ t.test(
   "a researcher's shell shows his own entries",
   { skip: process.getuid?.() === 0 ? false : "audit-out's file must be root's" },
   async (t) => {
-    const coordinator = await RunningCoordinator.create();
+    const coordinator = await RunningCoordinator.create({ vault: true });
     t.teardown(() => coordinator[Symbol.asyncDispose]());
     await coordinator.startSearch();
     const alice = (await coordinator.control({ verb: "add-user", username: "alice", admin: false })) as User;
@@ -72,6 +72,60 @@ t.test(
       "a key goes to nobody who is not trusted",
     );
     t.notMatch(readFileSync(proof, "utf8"), /rsk_/);
+
+    t.test("who touched a job: entries of the job and of its objects, and what can't be shown is said", async (t) => {
+      const [admin, bob] = [
+        (await coordinator.control({ verb: "add-user", username: "auditor", admin: true })) as User,
+        (await coordinator.control({ verb: "add-user", username: "bob", admin: false })) as User,
+      ];
+      await upload(coordinator.s3, alice.bucketAlias, "study", goodFiles());
+      const submit = () => coordinator.request("POST", "/api/tasks", alice.platformKey, goodBody("study"));
+      const job = String((await submit()).body["id"]);
+      const init = { key: "jobs/study/more.csv", size: 3 };
+      t.match(await coordinator.request("POST", "/api/users/storage/upload/init", alice.platformKey, init), { status: 200 });
+      const beside = { key: "jobs/study-2/more.csv", size: 3 };
+      t.match(await coordinator.request("POST", "/api/users/storage/upload/init", alice.platformKey, beside), { status: 200 });
+      const report = (user: User, ...args: string[]) =>
+        resontech({ ...env, RESON_API_KEY: user.platformKey }, "audit", "report", "job", job, ...args);
+      const linesOf = ({ stdout }: { stdout: string }) => stdout.split("\n").filter((line) => line !== "");
+      for (let tries = 0; tries < 100 && !/data\.upload\.init.*completed/.test(report(admin).stdout); tries++) await sleep(100);
+
+      const shown = report(admin);
+      t.match(shown, { status: 0, stdout: /^ENTRY .* FROM +OBJECT\n/ });
+      const submissions = linesOf(shown).filter((line) => line.includes("job.submit"));
+      t.equal(submissions.length, 2, "asked for, and accepted");
+      for (const line of submissions) t.match(line, / [0-9a-f]{12}  job /, "from where");
+      const uploads = linesOf(shown).filter((line) => line.includes("data.upload.init"));
+      t.equal(uploads.length, 2, "of the job's folder alone, with its end");
+      for (const line of uploads) t.match(line, new RegExp(`${alice.userId} .* [0-9a-f]{12}  object [0-9a-f]{12}\\*$`));
+      t.match(shown.stderr, /Not shown: which object and which address/);
+      t.notMatch(shown.stderr, /other jobs|not known/);
+      t.equal(report(admin, "--limit", "1").stderr.includes("there is more"), true, "nothing is left out without a word");
+      const hers = linesOf(report(alice, "--json")).map((line) => JSON.parse(line) as { type: string; onBehalfOf: string });
+      t.ok(hers.every(({ onBehalfOf }) => onBehalfOf === alice.userId));
+      for (const type of ["job.submit", "data.upload.init"])
+        t.ok(
+          hers.some((entry) => entry.type === type),
+          `her own ${type}`,
+        );
+
+      const other = report(bob);
+      t.match(other, { status: 0, stdout: "", stderr: /which objects are those of job-\w+ is not known/ });
+      await coordinator.control({ verb: "job-cancel", job, reason: "the folder is used again" });
+      const again = String((await submit()).body["id"]);
+      t.match(report(admin).stderr, new RegExp(`other jobs with the same folder: ${again}`));
+      t.match(
+        resontech(
+          { ...env, RESON_API_KEY: admin.platformKey },
+          "audit",
+          "search",
+          "--below",
+          `${alice.bucketAlias}/jobs/study-2/`,
+        ),
+        { status: 0, stdout: /data\.upload\.init/ },
+      );
+      t.match(search("--below", "bucket/jobs/study"), { status: 2, stderr: /a slash at its end/ });
+    });
   },
 );
 
@@ -83,20 +137,5 @@ t.test("without settings, or with plain HTTP to elsewhere, nothing is sent", (t)
   });
   t.match(resontech({}, "audit", "search", "--limit", "0"), { status: 2, stderr: /1 to 1000000/ });
   t.match(resontech({}, "--help"), { status: 0, stdout: /audit/ });
-  t.end();
-});
-
-t.test("a table fits the terminal, and what comes from outside is shown and not obeyed", (t) => {
-  const table = asTable(
-    ["A", "B"],
-    [
-      ["1", "x\u001b[2Jy\u202ez"],
-      ["22", "b".repeat(100)],
-    ],
-    40,
-  );
-  t.equal(table.split("\n")[1], "1   x\\u{1b}[2Jy\\u{202e}z");
-  t.ok(table.split("\n").every((line) => line.length <= 40));
-  t.equal(asTable(["A"], [["b".repeat(100)]], null).split("\n")[1]?.length, 100);
   t.end();
 });

@@ -22,6 +22,12 @@ t.test("what can match nothing is refused, and what is allowed is listed", async
     t.throws(() => queriesOf(filters), { code: "search_invalid", hint: said }, JSON.stringify(filters));
 });
 
+t.test("a folder is named with its bucket and ends with a slash", async (t) => {
+  for (const below of ["bucket/", "bucket/jobs/study/"]) t.same(queriesOf({ below }), [{ below }]);
+  for (const below of ["bucket", "/jobs/study/", "bucket/jobs/study", ""])
+    t.throws(() => queriesOf({ below }), { code: "search_invalid", hint: /a slash at its end/ }, below);
+});
+
 t.test("days are whole in UTC, and times may have an offset", async (t) => {
   t.same(queriesOf({ from: "2026-11-25", to: "2026-11-25" }), [
     { from: "2026-11-25T00:00:00.000Z", to: "2026-11-26T00:00:00.000Z" },

@@ -53,6 +53,10 @@ export const AuditEventsQuery = Type.Object(
         maxLength: 1_024,
       }),
     ),
+    /** A folder, `bucket/jobs/study/`: entries of objects that lie in it, at any depth. It is looked up by the vault as well. */
+    below: Type.Optional(Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: 1_088 })),
+    /** A job that the caller may see: entries of the objects in its folder, of its logs and rounds, and of its inputs elsewhere. */
+    objectsOf: Type.Optional(PlainId),
     order: Type.Enum(["newest", "oldest"], { default: "newest" }),
     limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
     /** Of the page before, with the very same filters. */
@@ -86,6 +90,8 @@ export const AuditEventRow = Type.Object(
     kind: Type.String(),
     object: Type.String(),
     outcome: Nullable(Type.String()),
+    /** Stands for the address that it came from, the same for the same address; null where none is known, or its opening was erased. */
+    source: Nullable(Type.String()),
   },
   closed,
 );
@@ -101,6 +107,8 @@ export const AuditEventsReply = Type.Object(
     behind: Type.Integer({ minimum: 0 }),
     /** Shards of which entries may be missing here: they are damaged, or can't be read, and the operator's `GET /status` says why. */
     incomplete: Type.Array(Shard),
+    /** Of an answer to `objectsOf`: jobs with the same folder, whose entries can't be told from this one's. */
+    sameFolder: Type.Optional(Type.Array(Type.String())),
   },
   closed,
 );

@@ -1,19 +1,34 @@
 /**
  * What audit-out asks the vault, on a socket of its own, so that entries are found by a value that they hold: tokens, never values. A token is
- * HMAC-SHA-256 under a key of the vault over `field ‖ 0 ‖ value`, its first 16 bytes in hex.
+ * HMAC-SHA-256 under a key of the vault over `field ‖ 0 ‖ value`, its first 16 bytes in hex. A path has one more for each folder that it lies in.
  */
 import { type Static, Type } from "typebox";
 import { Count, Origin } from "./audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
 const Field = Type.String({ pattern: "^[a-z.-]{1,32}$" });
-/** Lines of one answer. */
+/** Values of one answer. */
 export const MAX_TOKENS_PAGE = 1_000;
+
+/** What holds an object's path, `bucket/folder/file`. */
+export const PATH_FIELD = "object.id";
+/** The field under which a folder is looked up, `bucket/folder/`: apart from that of paths, so that an object of that very name is another thing. */
+export const FOLDER_FIELD = "object.id.folder";
+/** Folders of one path that are looked up, the outermost first: a key of 1,024 bytes may lie in hundreds. */
+export const MAX_FOLDERS = 16;
+
+/** `b/jobs/x/a.csv` lies in `b/`, `b/jobs/` and `b/jobs/x/`. */
+export function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path.indexOf("/"); at >= 0 && folders.length < MAX_FOLDERS; at = path.indexOf("/", at + 1))
+    folders.push(path.slice(0, at + 1));
+  return folders;
+}
 
 export const VaultTokensRequest = Type.Union([
   /** The token of a value that somebody looks for. */
   Type.Object({ verb: Type.Literal("token"), field: Field, value: Type.String({ maxLength: 8_192 }) }, closed),
-  /** Tokens of a shard's entries before `before`, behind a place, in order of index and field: a {@link TokenLine} each, then {@link TokensEnd}. */
+  /** Tokens of a shard's entries before `before`, behind a place, in order of index and field: {@link TokenLine}s of `limit` values, then {@link TokensEnd}. */
   Type.Object(
     {
       verb: Type.Literal("tokens"),
@@ -29,6 +44,7 @@ export const VaultTokensRequest = Type.Union([
 ]);
 export type VaultTokensRequest = Static<typeof VaultTokensRequest>;
 
+/** A path has several: its own, and those of its folders. */
 export type TokenLine = { index: number; field: string; token: string };
 /**
  * `at` is the last place that was looked at; null when there was none: what can't be opened has no line. Tokens under another `key` are

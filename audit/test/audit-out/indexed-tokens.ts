@@ -39,7 +39,7 @@ export function withTokens(
 }
 
 export const found = (index: SearchIndex, token: string): number[] =>
-  index.find({ token, order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10).map((event) => event.index);
+  index.find({ tokens: [[token]], order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10).map((event) => event.index);
 
 /** Files that hold the bytes of a token. */
 export const holding = (folder: string, token: string): string[] =>

@@ -8,7 +8,20 @@ import { CliError } from "../cli-error.ts";
 /** Filters as the API takes them. */
 export type Filters = Partial<
   Record<
-    "type" | "prod" | "phase" | "outcome" | "op" | "actor" | "kind" | "object" | "objectPrefix" | "holds" | "from" | "to",
+    | "type"
+    | "prod"
+    | "phase"
+    | "outcome"
+    | "op"
+    | "actor"
+    | "kind"
+    | "object"
+    | "objectPrefix"
+    | "objectsOf"
+    | "below"
+    | "holds"
+    | "from"
+    | "to",
     string
   >
 >;
@@ -17,7 +30,10 @@ export type Filters = Partial<
 const MAX_ADDRESSES = 256;
 
 const FORMS: Readonly<
-  Record<"prod" | "outcome" | "op" | "actor" | "object" | "objectPrefix", { pattern: RegExp; form: string }>
+  Record<
+    "prod" | "outcome" | "op" | "actor" | "object" | "objectPrefix" | "objectsOf" | "below",
+    { pattern: RegExp; form: string }
+  >
 > = {
   prod: { pattern: /^[a-z0-9][a-z0-9-]{0,62}$/, form: "a process like coordinator-gate or s3-front" },
   outcome: { pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, form: "ok, refused, or a code like quota_exceeded" },
@@ -25,8 +41,10 @@ const FORMS: Readonly<
   actor: { pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, form: "an id like u_4f…, k_7a… or a node's name" },
   object: {
     pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/,
-    form: "an id like job-7f3a; a path is found by --holds object.id=bucket/key",
+    form: "an id like job-7f3a; a path is found by --holds object.id=bucket/key, a folder's objects by --below bucket/folder/",
   },
+  objectsOf: { pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, form: "a job's id like job-7f3a" },
+  below: { pattern: /^[^/]+\/(?:.*\/)?$/, form: "a folder with its bucket and a slash at its end: bucket/jobs/study/" },
   objectPrefix: { pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, form: "the beginning of an id and *, like job-7f*" },
 };
 

@@ -14,6 +14,7 @@ export type SearchOptions = {
   actor?: string;
   kind?: string;
   object?: string;
+  below?: string;
   holds?: string;
   from?: string;
   to?: string;
@@ -25,12 +26,16 @@ export type SearchOptions = {
 
 export type Found = {
   events: AuditEventRow[];
-  /** Where the next rows begin; null when these were all. */
+  /** Where the next rows begin; null when these were all, or more than one query found them. */
   cursor: string | null;
+  /** Other entries match, and were left out. */
+  isCut: boolean;
   /** Entries that are in the log and not yet in the index. */
   behind: number;
   /** Shards of which entries may be missing. */
   incomplete: readonly string[];
+  /** Jobs whose entries can't be told from those of the job that was asked for. */
+  sameFolder: readonly string[];
 };
 
 const PAGE = 500;
@@ -50,13 +55,16 @@ export async function searchAudit(settings: Settings, { oldest, limit, cursor, .
 }
 
 /** Each entry once, in the log's order, the first `limit` of all. @throws CliError */
-export async function searchMany(
-  settings: Settings,
-  queries: readonly Filters[],
-  { oldest, limit }: { oldest: boolean; limit: number },
-): Promise<Found> {
+export async function searchMany(settings: Settings, queries: readonly Filters[], options: Shown): Promise<Found> {
   const found: Found[] = [];
-  for (const query of queries) found.push(await searchOne(settings, { ...query, oldest, limit }));
+  for (const query of queries) found.push(await searchOne(settings, { ...query, ...options }));
+  return merged(found, options);
+}
+
+/** @property limit rows in all */
+export type Shown = { oldest: boolean; limit: number };
+
+export function merged(found: readonly Found[], { oldest, limit }: Shown): Found {
   const byEntry = new Map(
     found.flatMap(({ events }) => events.map((event) => [`${event.shard}/${event.index}`, event] as const)),
   );
@@ -64,8 +72,10 @@ export async function searchMany(
   return {
     events: events.slice(0, limit),
     cursor: null,
+    isCut: events.length > limit || found.some(({ isCut }) => isCut),
     behind: Math.max(0, ...found.map(({ behind }) => behind)),
     incomplete: [...new Set(found.flatMap(({ incomplete }) => incomplete))],
+    sameFolder: [...new Set(found.flatMap(({ sameFolder }) => sameFolder))],
   };
 }
 
@@ -86,19 +96,23 @@ async function searchOne(settings: Settings, { oldest, limit, cursor, ...filters
     const page = (await getJson(settings, "/api/audit/events", query)) as AuditEventsReply;
     events.push(...page.events);
     at = page.cursor ?? undefined;
-    if (!page.more || at === undefined) return { events, cursor: null, ...foundIn(page) };
-    if (events.length >= limit) return { events, cursor: at, ...foundIn(page) };
+    if (!page.more || at === undefined) return { events, cursor: null, isCut: false, ...foundIn(page) };
+    if (events.length >= limit) return { events, cursor: at, isCut: true, ...foundIn(page) };
   }
 }
 
 /** What the newest page says of how much was looked at. */
-function foundIn({ behind, incomplete }: AuditEventsReply): Pick<Found, "behind" | "incomplete"> {
-  return { behind, incomplete };
+function foundIn({ behind, incomplete, sameFolder = [] }: AuditEventsReply): Pick<Found, "behind" | "incomplete" | "sameFolder"> {
+  return { behind, incomplete, sameFolder };
 }
 
 export const SEARCH_HEAD = ["ENTRY", "TIME (UTC)", "TYPE", "PHASE", "OUTCOME", "BY", "FOR", "OBJECT"];
 
+/** A commitment is 64 characters; so many of them and a star find its entries with `--object`. */
+const SHOWN_COMMITMENT = 12;
+
 export function rowOf({ shard, index, t_log, type, phase, outcome, sub, onBehalfOf, kind, object }: AuditEventRow): string[] {
   const time = t_log.slice(0, 19).replace("T", " ");
-  return [`${shard}/${index}`, time, type, phase, outcome ?? "-", sub, onBehalfOf ?? "-", `${kind} ${object}`];
+  const id = kind === "object" ? `${object.slice(0, SHOWN_COMMITMENT)}*` : object;
+  return [`${shard}/${index}`, time, type, phase, outcome ?? "-", sub, onBehalfOf ?? "-", `${kind} ${id}`];
 }

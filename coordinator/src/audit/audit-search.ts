@@ -12,6 +12,11 @@ const MAX_REPLY_BYTES = 4 * 1024 ** 2;
 /** Whose entries: of this subject, done by it or for it; without one, everybody's. */
 export type AuditView = { sub?: string };
 
+/** Folders, `bucket/folder/`, and single objects, `bucket/key`. */
+export type AuditedObjects = { folders: string[]; paths: string[] };
+
+type Answer = { status: number; body: unknown };
+
 export class AuditSearch {
   readonly #socketPath: string;
 
@@ -19,9 +24,18 @@ export class AuditSearch {
     this.#socketPath = socketPath;
   }
 
-  /** @throws ApiError `cursor_invalid`, `audit_search_unavailable` */
-  async events(query: AuditEventsQuery, view: AuditView): Promise<AuditEventsReply> {
-    return (await this.#ask("/events", { ...query, ...view })) as AuditEventsReply;
+  /**
+   * @param objects of which the entries are to be; null: of whatever
+   * @throws ApiError `cursor_invalid`, `audit_search_unavailable`
+   */
+  async events(
+    { objectsOf: _objectsOf, ...query }: AuditEventsQuery,
+    view: AuditView,
+    objects: AuditedObjects | null = null,
+  ): Promise<AuditEventsReply> {
+    const bounded = { ...query, ...view };
+    if (objects === null) return (await this.#ask("/events", bounded)) as AuditEventsReply;
+    return (await this.#ask("/events", {}, { query: bounded, ...objects })) as AuditEventsReply;
   }
 
   /** @throws ApiError `not_found` also for an entry outside the view, `audit_search_unavailable` */
@@ -29,11 +43,11 @@ export class AuditSearch {
     return (await this.#ask(`/events/${index}`, { ...(shard === undefined ? {} : { shard }), ...view })) as AuditEventReply;
   }
 
-  async #ask(path: string, query: Record<string, string | number>): Promise<unknown> {
+  async #ask(path: string, query: Record<string, string | number>, sent: object | null = null): Promise<unknown> {
     const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
-    let answer: { status: number; body: unknown };
+    let answer: Answer;
     try {
-      answer = await get(this.#socketPath, `${path}?${text}`);
+      answer = await ask(this.#socketPath, `${path}?${text}`, sent);
     } catch (cause) {
       throw new ApiError("audit_search_unavailable", "the search of the audit log did not answer", { cause });
     }
@@ -47,9 +61,10 @@ export class AuditSearch {
 }
 
 /** @throws what the socket says, and for an answer that is too long or no JSON */
-async function get(socketPath: string, path: string): Promise<{ status: number; body: unknown }> {
-  const asked = request({ socketPath, path, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  asked.end();
+async function ask(socketPath: string, path: string, body: object | null): Promise<Answer> {
+  const sent = body === null ? {} : { method: "POST", headers: { "content-type": "application/json" } };
+  const asked = request({ socketPath, path, ...sent, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  asked.end(body === null ? undefined : JSON.stringify(body));
   const [reply] = (await once(asked, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   let bytes = 0;

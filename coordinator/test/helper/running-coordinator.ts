@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
+import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
@@ -28,6 +29,7 @@ export class RunningCoordinator implements AsyncDisposable {
   readonly caPem: string;
   readonly #configFile: string;
   readonly #cleanup: AsyncDisposableStack;
+  readonly #vault: VaultFixture | null;
   #child: ChildProcess | null = null;
   #output = "";
 
@@ -37,6 +39,7 @@ export class RunningCoordinator implements AsyncDisposable {
     auditd: AuditdFixture,
     dir: string,
     cleanup: AsyncDisposableStack,
+    vault: VaultFixture | null,
   ) {
     this.config = config;
     this.s3 = s3;
@@ -45,20 +48,29 @@ export class RunningCoordinator implements AsyncDisposable {
     this.caPem = readFileSync(s3.caFile, "utf8");
     this.#configFile = join(dir, "coordinator.json");
     this.#cleanup = cleanup;
+    this.#vault = vault;
     writeFileSync(this.#configFile, JSON.stringify(config), { mode: 0o400 });
   }
 
-  static async create(): Promise<RunningCoordinator> {
+  /** @param options.vault with a real vault, so that entries are found by the values that they keep sealed */
+  static async create(options: { vault?: boolean } = {}): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtc-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
     const s3 = await startS3Engine(dir);
     stack.defer(() => s3.close());
-    const auditd = new AuditdFixture(join(dir, "audit"));
+    const auditRoot = join(dir, "audit");
+    const producers = ["coordinator-gate", "coordinator-record", "appliance", "vault"].map((name) => ({
+      ...{ name, family: name.split("-")[0]!, socket: join(auditRoot, "run", `${name}.sock`), gid: null },
+    }));
+    const auditd = new AuditdFixture(auditRoot, options.vault === true ? { producers } : {});
     auditd.init();
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
+    const vault = options.vault === true ? new VaultFixture(auditd.root) : null;
+    await vault?.start();
+    stack.defer(async () => await vault?.stop("SIGKILL"));
     const ca = await makeTestCa(join(dir, "ca"));
     const nats = stack.use(await startNats(dir, ca));
     mkdirSync(join(dir, "run"), { mode: 0o700 });
@@ -89,7 +101,7 @@ export class RunningCoordinator implements AsyncDisposable {
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
-    const running = new RunningCoordinator(config, s3, auditd, dir, stack.move());
+    const running = new RunningCoordinator(config, s3, auditd, dir, stack.move(), vault);
     try {
       await running.start();
     } catch (error) {
@@ -134,9 +146,9 @@ export class RunningCoordinator implements AsyncDisposable {
     const configFile = join(stateDir, "audit-out.json");
     const auditSocket = this.auditd.socket("audit-out");
     rmSync(configFile, { force: true });
-    writeFileSync(configFile, JSON.stringify({ auditDir, policyFile, stateDir, auditSocket, searchSocket, pollMs: 20 }), {
-      mode: 0o440,
-    });
+    const tokensSocket = this.#vault?.config.tokensSocket ?? null;
+    const searchConfig = { auditDir, policyFile, stateDir, auditSocket, searchSocket, tokensSocket, pollMs: 20 };
+    writeFileSync(configFile, JSON.stringify(searchConfig), { mode: 0o440 });
     const child = spawn(process.execPath, [AUDIT_OUT, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
     const stop = async (): Promise<void> => {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -2,7 +2,7 @@ import { rmSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GroupCommit } from "../../src/db/group-commit.ts";
-import { type OpenedDatabase, openDatabase } from "../../src/db/open-database.ts";
+import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db/open-database.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/kernel/build-kernel.ts";
 
@@ -26,6 +26,10 @@ export class KernelWorld implements Disposable {
 
   get file(): string {
     return join(this.#dir, "kernel.db");
+  }
+
+  get read(): ReadHandle {
+    return this.#database.read;
   }
 
   #open(): void {

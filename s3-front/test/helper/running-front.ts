@@ -40,6 +40,8 @@ const COORDINATOR = ["coordinator-gate", "coordinator-record"];
 /** How long no leaf must come: a record that closes an operation may be sent after its answer. */
 const QUIET_MS = 400;
 
+/** @property vault auditd takes one: the test starts it */
+type Options = { outputExport?: "open" | "controlled"; vault?: boolean };
 export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
 
 export class RunningFront implements AsyncDisposable {
@@ -64,14 +66,14 @@ export class RunningFront implements AsyncDisposable {
   #users = 0;
   #jobs = 0;
 
-  private constructor(dir: string, ca: TestCa, binary: string, port: number, outputExport: "open" | "controlled") {
+  private constructor(dir: string, ca: TestCa, binary: string, port: number, { outputExport = "open", vault = false }: Options) {
     this.dir = dir;
     this.ca = ca;
     this.caPem = readFileSync(ca.caFile, "utf8");
     this.#binary = binary;
     for (const name of ["objects", "versions", "iam", "run"]) mkdirSync(join(dir, name), { mode: 0o750 });
     this.auditd = new AuditdFixture(join(dir, "audit"), {
-      producers: ["s3-front", ...COORDINATOR, READER].map((name) => ({
+      producers: ["s3-front", ...COORDINATOR, READER, ...(vault ? ["vault"] : [])].map((name) => ({
         name,
         family: name,
         socket: join(dir, "audit", "run", `${name}.sock`),
@@ -92,11 +94,11 @@ export class RunningFront implements AsyncDisposable {
     this.#database = openDatabase(join(dir, "coordinator.db"));
   }
 
-  static async create(options: { outputExport?: "open" | "controlled" } = {}): Promise<RunningFront> {
+  static async create(options: Options = {}): Promise<RunningFront> {
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtf-"));
     const [ca, binary, port] = await Promise.all([makeTestCa(dir), engineBinary("versitygw"), freePort()]);
-    const running = new RunningFront(dir, ca, binary, port, options.outputExport ?? "open");
+    const running = new RunningFront(dir, ca, binary, port, options);
     try {
       running.auditd.init();
       await Promise.all([running.auditd.start(), running.startEngine(), running.startCoordinator()]);

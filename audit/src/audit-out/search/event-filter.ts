@@ -14,8 +14,8 @@ export type EventFilter = {
   objectPrefix?: string;
   /** Only entries in which this subject acted, or was acted for: the bound that a caller sets for somebody who may see no others. */
   sub?: string;
-  /** Of a value that the entry holds; hex. It leads every search that it is part of. */
-  token?: string;
+  /** Of values that the entry holds; hex: one at least of each list. They lead every search that they are part of. */
+  tokens?: readonly (readonly string[])[];
   /** Milliseconds since 1970, auditd's clock: not before. */
   fromMs?: number;
   /** Before this. */

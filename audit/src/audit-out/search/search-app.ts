@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { FOLDER_FIELD, PATH_FIELD } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
@@ -16,7 +17,7 @@ import { Default } from "typebox/value";
 import type { LogFollower } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import { proveEvent } from "../proof/prove-event.ts";
-import { EventParams, EventQuery, EventsQuery, StatsQuery } from "./api-schemas.ts";
+import { EventParams, EventQuery, EventsQuery, MAX_OBJECTS_BYTES, ObjectsQuery, StatsQuery } from "./api-schemas.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { EventFilter } from "./event-filter.ts";
 import type { Indexer } from "./indexer.ts";
@@ -28,6 +29,13 @@ import type { TokenFeed } from "./token-feed.ts";
 const DAY_MS = 86_400_000;
 /** More types than the catalogue has, for each day that may be asked for. */
 const MAX_COUNTS = 100_000;
+/** Questions to the vault, each with a connection of its own. */
+const ASKED_AT_ONCE = 32;
+
+type FieldValue = [field: string, value: string];
+type Objects = { folders: readonly string[]; paths: readonly string[] };
+const folder = (value: string): FieldValue => [FOLDER_FIELD, value];
+const path = (value: string): FieldValue => [PATH_FIELD, value];
 
 export type SearchDeps = {
   index: SearchIndex;
@@ -46,21 +54,16 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ loggerInstance: logger, bodyLimit: 1_024, requestIdHeader: false, logController });
   const readEvents = reader(EventsQuery, ["limit"]);
+  const readObjects = reader(ObjectsQuery);
   const readEventParams = reader(EventParams, ["index"]);
   const readEventQuery = reader(EventQuery);
   const readStats = reader(StatsQuery, ["days"]);
 
-  app.get("/events", async (request) => {
-    const query = readEvents(request.query);
-    const filter = await filterOf(query, tokens);
-    const page = await searchEvents(index, filter, placeOf(index, query.cursor, filter), query.limit);
-    return {
-      events: page.events.map(({ atMs, slug, ...event }) => ({ shard: slug, ...event, t_log: new Date(atMs).toISOString() })),
-      cursor: page.at === null ? null : encodeCursor(page.at, filter),
-      more: page.more,
-      behind: filter.token === undefined || tokens === null ? indexer.behind : Math.max(indexer.behind, tokens.behind),
-      incomplete: follower.incomplete,
-    };
+  app.get("/events", async (request) => await found(readEvents(request.query)));
+
+  app.post("/events", { bodyLimit: MAX_OBJECTS_BYTES }, async (request) => {
+    const { query, folders, paths } = readObjects(request.body);
+    return await found(query, { folders, paths });
   });
 
   app.get("/events/:index", async (request) => {
@@ -101,6 +104,21 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   );
   return app;
 
+  async function found(query: EventsQuery, objects?: Objects) {
+    const filter = await filterOf(query, objects, tokens);
+    const page = await searchEvents(index, filter, placeOf(index, query.cursor, filter), query.limit);
+    return {
+      events: page.events.map(({ atMs, slug, ...event }) => ({
+        ...{ shard: slug, ...event, t_log: new Date(atMs).toISOString() },
+        source: index.sourceOf({ slug, index: event.index }),
+      })),
+      cursor: page.at === null ? null : encodeCursor(page.at, filter),
+      more: page.more,
+      behind: filter.tokens === undefined || tokens === null ? indexer.behind : Math.max(indexer.behind, tokens.behind),
+      incomplete: follower.incomplete,
+    };
+  }
+
   function toSearchError(error: FastifyError): SearchError {
     if (error instanceof SearchError) return error;
     if (error instanceof LogDamagedError) return new SearchError("log_damaged", error.message);
@@ -136,23 +154,40 @@ function numberOf(text: unknown): unknown {
 }
 
 async function filterOf(
-  { from, to, holds, limit: _limit, cursor: _cursor, ...rest }: EventsQuery,
+  { from, to, holds, below, limit: _limit, cursor: _cursor, ...rest }: EventsQuery,
+  objects: Objects | undefined,
   tokens: TokenFeed | null,
 ): Promise<EventFilter> {
-  const token = holds === undefined ? undefined : await tokenOf(holds, tokens);
+  const lists = [
+    ...(holds === undefined ? [] : [[fieldAndValue(holds)]]),
+    ...(below === undefined ? [] : [[folder(below)]]),
+    ...(objects === undefined ? [] : [[...objects.folders.map(folder), ...objects.paths.map(path)]]),
+  ];
   return {
     ...rest,
-    ...(token === undefined ? {} : { token }),
+    ...(lists.length === 0 ? {} : { tokens: await tokensOf(lists, tokens) }),
     ...(from === undefined ? {} : { fromMs: timeOf(from) }),
     ...(to === undefined ? {} : { toMs: timeOf(to) }),
   };
 }
 
 /** @param holds `FIELD=VALUE` */
-function tokenOf(holds: string, tokens: TokenFeed | null): Promise<string> {
-  if (tokens === null) throw new SearchError("vault_unavailable", "there is no vault that looks values up");
+function fieldAndValue(holds: string): FieldValue {
   const at = holds.indexOf("=");
-  return tokens.tokenOf(holds.slice(0, at), holds.slice(at + 1));
+  return [holds.slice(0, at), holds.slice(at + 1)];
+}
+
+/** @throws SearchError `vault_unavailable` */
+async function tokensOf(lists: readonly FieldValue[][], tokens: TokenFeed | null): Promise<string[][]> {
+  if (tokens === null) throw new SearchError("vault_unavailable", "there is no vault that looks values up");
+  const found: string[][] = [];
+  for (const values of lists) {
+    const list: string[] = [];
+    for (let at = 0; at < values.length; at += ASKED_AT_ONCE)
+      list.push(...(await Promise.all(values.slice(at, at + ASKED_AT_ONCE).map((value) => tokens.tokenOf(...value)))));
+    found.push(list);
+  }
+  return found;
 }
 
 function timeOf(text: string): number {

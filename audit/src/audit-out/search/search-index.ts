@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { TokenLine } from "@resontech/contracts/vault-tokens";
+import { PATH_FIELD, type TokenLine } from "@resontech/contracts/vault-tokens";
 import { giveBackLog } from "../../db/scrub.ts";
 import { scrubInThread } from "../../db/scrub-thread.ts";
 import { inOrder } from "../../decisions/shard-plan.ts";
@@ -15,7 +15,7 @@ import { boundColumns, type EventFilter, idsThatBegin, type LeadingColumn } from
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 const SHARD_SPAN = 2 ** 40;
 const SCHEMA = `
   CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
@@ -45,6 +45,10 @@ const SCHEMA = `
 /** Of objects whose ids begin alike: more of them are not looked up before the span that is asked for. */
 const RARE_ENTRIES = 4_000;
 const RARE_PREFIX = "n IN (SELECT n FROM events WHERE object >= ? AND object < ? AND n BETWEEN ? AND ?)";
+/** Where its address came from is told by so much of the address's token: nobody makes two of them alike. */
+const SOURCE_CHARACTERS = 12;
+/** How an operation ends. What it was done to is said once, in its first entry: the last one repeats the commitment, and nothing opens it there. */
+const ENDING_PHASES: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
 const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome";
 /** Columns whose values are few: kept once, in `words`. */
 const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase", "kind", "outcome"]);
@@ -169,8 +173,11 @@ export class SearchIndex implements Disposable {
     if (shard === undefined || known.index !== after.index || known.field !== after.field) return;
     const insert = this.#db.prepare("INSERT INTO tokens (token, n, field) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
     this.#db.transaction(() => {
-      for (const { token, index, field } of lines)
-        insert.run(Buffer.from(token, "hex"), shard.no * SHARD_SPAN + index, this.#idOf(field));
+      for (const { token, index, field } of lines) {
+        const n = shard.no * SHARD_SPAN + index;
+        const entries = field === PATH_FIELD ? this.#ofSameObject(n) : [n];
+        for (const entry of entries) insert.run(Buffer.from(token, "hex"), entry, this.#idOf(field));
+      }
       this.#db
         .prepare(
           "INSERT INTO token_places (no, idx, field) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET idx = excluded.idx, field = excluded.field",
@@ -204,8 +211,11 @@ export class SearchIndex implements Disposable {
     const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ? AND field = ?");
     this.#db.transaction(() => {
       let dropped = 0;
-      for (const { field, ...entry } of fields)
-        dropped += remove.run(this.numberOf(entry), this.#wordIds.get(field) ?? -1).changes;
+      for (const { field, ...entry } of fields) {
+        const n = this.numberOf(entry) ?? -1;
+        const entries = field === PATH_FIELD ? this.#ofSameObject(n) : [n];
+        for (const one of entries) dropped += remove.run(one, this.#wordIds.get(field) ?? -1).changes;
+      }
       if (dropped > 0) this.#noteRemnants();
     })();
   }
@@ -243,6 +253,14 @@ export class SearchIndex implements Disposable {
     if (db === this.#db) db.prepare("DELETE FROM token_remnants").run();
   }
 
+  /** The entry and those that repeat its commitment of a path: salted, it is one operation's alone. */
+  #ofSameObject(n: number): number[] {
+    return this.#db
+      .prepare<unknown[], number>("SELECT n FROM events WHERE object = (SELECT object FROM events WHERE n = ?)")
+      .pluck()
+      .all(n);
+  }
+
   #noteRemnants(): void {
     this.#db.prepare("INSERT INTO token_remnants (one) VALUES (1) ON CONFLICT DO NOTHING").run();
   }
@@ -256,7 +274,7 @@ export class SearchIndex implements Disposable {
       return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
     });
     const subject = filter.sub === undefined ? [] : [filter.sub];
-    const token = filter.token === undefined ? [] : [Buffer.from(filter.token, "hex"), first, last];
+    const token = (filter.tokens ?? []).flatMap((list) => [...list.map((hex) => Buffer.from(hex, "hex")), first, last]);
     const prefix = filter.objectPrefix === undefined ? [] : idsThatBegin(filter.objectPrefix);
     const half = [...subject, ...token, ...prefix, ...(isRare ? [first, last] : []), ...bound, first, last];
     const arms = subject.length === 0 ? half : [...half, ...half];
@@ -275,6 +293,15 @@ export class SearchIndex implements Disposable {
       )
       .get(...idsThatBegin(objectPrefix), RARE_ENTRIES + 1);
     return (row?.count ?? 0) <= RARE_ENTRIES;
+  }
+
+  /** Stands for the address that an entry came from; null where none is known. */
+  sourceOf(entry: Position): string | null {
+    const token = this.#db
+      .prepare<unknown[], Buffer>("SELECT token FROM tokens WHERE n = ? AND field = ?")
+      .pluck()
+      .get(this.numberOf(entry), this.#wordIds.get("src.addr") ?? -1);
+    return token === undefined ? null : token.toString("hex").slice(0, SOURCE_CHARACTERS);
   }
 
   /** Of the days from `fromDay` on, newest first. */
@@ -370,6 +397,11 @@ export class SearchIndex implements Disposable {
       "INSERT INTO days (day, type, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     );
     const counts = new Map<string, number>();
+    const repeat = this.#db.prepare(
+      `INSERT INTO tokens (token, n, field) SELECT token, @n, field FROM events JOIN tokens USING (n)
+       WHERE object = @object AND n < @n AND field = @path ON CONFLICT DO NOTHING`,
+    );
+    const path = this.#wordIds.get(PATH_FIELD);
     for (const [at, row] of rows.entries()) {
       const type = this.#idOf(row.type);
       insert.run(
@@ -377,6 +409,8 @@ export class SearchIndex implements Disposable {
         ...[Buffer.from(row.op.replaceAll("-", ""), "hex"), row.sub, row.onBehalfOf, this.#idOf(row.kind), row.object],
         row.outcome === null ? null : this.#idOf(row.outcome),
       );
+      if (path !== undefined && row.kind === "object" && ENDING_PHASES.has(row.phase))
+        repeat.run({ n: no * SHARD_SPAN + firstIndex + at, object: row.object, path });
       const day = `${new Date(row.atMs).toISOString().slice(0, 10)} ${type}`;
       counts.set(day, (counts.get(day) ?? 0) + 1);
     }
@@ -427,10 +461,13 @@ function selectionOf(
   const columns = boundColumns(filter);
   const direction = filter.order === "newest" ? "DESC" : "ASC";
   // What is found elsewhere, as a list of numbers.
-  const isListed = filter.token !== undefined || isRarePrefix;
+  const tokens = filter.tokens ?? [];
+  const isListed = tokens.length > 0 || isRarePrefix;
   const leads = !isListed && (filter.sub === undefined || filter.op !== undefined);
   const conditions = [
-    ...(filter.token === undefined ? [] : ["n IN (SELECT n FROM tokens WHERE token = ? AND n BETWEEN ? AND ?)"]),
+    ...tokens.map(
+      (list) => `n IN (SELECT n FROM tokens WHERE token IN (${list.map(() => "?").join(", ")}) AND n BETWEEN ? AND ?)`,
+    ),
     ...(filter.objectPrefix === undefined ? [] : [isRarePrefix ? RARE_PREFIX : "+object >= ? AND +object < ?"]),
     ...columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`),
   ];

@@ -3,7 +3,15 @@
  * nowhere here: with a subject's keys they are gone.
  */
 import { createHmac } from "node:crypto";
-import type { ErasedEnd, TokenLine, TokensEnd, VaultTokensRequest } from "@resontech/contracts/vault-tokens";
+import {
+  type ErasedEnd,
+  FOLDER_FIELD,
+  foldersOf,
+  PATH_FIELD,
+  type TokenLine,
+  type TokensEnd,
+  type VaultTokensRequest,
+} from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";
@@ -55,7 +63,7 @@ export class ValueTokens {
     const { lines, end } = await turns.run(async () => {
       const rows = store.pageOfSealed(origin, after, before, limit);
       const made: TokenLine[] = [];
-      for (const row of rows) made.push(...(await this.#lineOf(row)));
+      for (const row of rows) made.push(...(await this.#linesOf(row)));
       const last = rows.at(-1);
       const at = last === undefined ? null : { index: last.index, field: last.field };
       return { lines: made, end: { more: rows.length === limit, at, key: await this.#keyId() } };
@@ -65,12 +73,15 @@ export class ValueTokens {
   }
 
   /** None for what can't be opened: its key is being destroyed, or damaged, which the vault says elsewhere. */
-  async #lineOf({ subject, month, index, field, commitment, sealed }: SealedCommitment): Promise<TokenLine[]> {
+  async #linesOf({ subject, month, index, field, commitment, sealed }: SealedCommitment): Promise<TokenLine[]> {
     const { keys, log } = this.#parts;
     try {
       const key = await keys.find({ subject, month });
       if (key === null) return [];
-      return [{ index, field, token: await this.#tokenOf(field, unsealValue(key, commitment, sealed).value) }];
+      const { value } = unsealValue(key, commitment, sealed);
+      const folders = field === PATH_FIELD ? foldersOf(value).map((folder) => this.#tokenOf(FOLDER_FIELD, folder)) : [];
+      const tokens = await Promise.all([this.#tokenOf(field, value), ...folders]);
+      return tokens.map((token) => ({ index, field, token }));
     } catch (error) {
       if (!(error instanceof UnsealError)) throw error;
       log.warn({ err: error, index, field }, "a value can't be opened, and is found by no search");

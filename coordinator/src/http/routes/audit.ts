@@ -9,11 +9,14 @@ import {
 } from "@resontech/contracts/http-audit";
 import { ApiError } from "../../api-error.ts";
 import type { AuditSearch } from "../../audit/audit-search.ts";
+import { findJobObjects, type JobObjects } from "../../audit/job-objects.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { callerOfRequest } from "../authentication.ts";
 import { auditViewOf } from "../decisions/audit-view.ts";
 import { responses } from "../responses.ts";
 
-export type AuditRoutesDeps = { auditSearch: AuditSearch };
+export type AuditRoutesDeps = { auditSearch: AuditSearch; read: ReadHandle };
 
 const tags = ["audit"];
 const access = { scope: "audit:read" } as const;
@@ -22,7 +25,7 @@ const log = { kind: "log", id: "appliance" } as const;
 const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
 
 /** Each look is itself logged before it is answered, whatever the answer: which filters were set, not their values, and how much was shown. */
-export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (app, { auditSearch }) => {
+export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (app, { auditSearch, read }) => {
   app.get(
     "/api/audit/events",
     {
@@ -39,10 +42,16 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
       for (const name of ["from", "to"] as const)
         if (query[name] !== undefined && !isInstant(query[name]))
           throw new ApiError("validation_failed", `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`);
-      const { view, decision } = auditViewOf(callerOfRequest(request));
+      const caller = callerOfRequest(request);
+      const { view, decision } = auditViewOf(caller);
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(
-        () => auditSearch.events(query, view),
+        async () => {
+          const { objectsOf } = query;
+          if (objectsOf === undefined) return await auditSearch.events(query, view);
+          const { folders, paths, sameFolder } = requireJobObjects(read, objectsOf, caller);
+          return { ...(await auditSearch.events(query, view, { folders, paths })), sameFolder };
+        },
         async (page) => {
           const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
           await request.audit.fact({ type: "audit.search", object: log, decision, detail });
@@ -75,6 +84,14 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
   );
 };
+
+/** @throws ApiError not_found, also for a job that is another's, unless an administrator asks */
+function requireJobObjects(read: ReadHandle, jobId: string, { isAdmin, userId }: Caller): JobObjects {
+  const objects = findJobObjects(read, jobId);
+  if (objects === null || (!isAdmin && objects.userId !== userId))
+    throw new ApiError("not_found", `there is no job ${jobId} whose objects are known`);
+  return objects;
+}
 
 /** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */
 async function looked<T>(look: () => Promise<T>, record: (shown: T | null) => Promise<void>): Promise<T> {
