@@ -131,6 +131,7 @@ export const ERROR_CATALOGUE = {
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
+  id_ambiguous: { status: 409, hint: "Write more of the id: the message names those that begin so." },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
   key_conflict: { status: 409, hint: "Choose another key, or delete the object whose key is a folder of this one." },

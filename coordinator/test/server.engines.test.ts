@@ -111,7 +111,18 @@ t.test("the operator lists, renews and revokes keys; a renewed key is the same s
   const days = (Date.parse(renewed.expiresAt) - Date.now()) / 86_400_000;
   t.ok(days > 89.9 && days <= 90, `${days}`);
   t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
-  await asked({ verb: "key-revoke", key: first!.key });
+  t.match(await asked({ verb: "key-renew", key: first!.key.slice(0, 12), days: 30 }), { key: first!.key }, "by its beginning");
+  const [other] = (await asked({ verb: "key-list", username: "alice" })).keys;
+  t.match(
+    await coordinator.control({ verb: "key-revoke", key: "k_" }),
+    { ok: false, code: "id_ambiguous", message: new RegExp(`(${first!.key}|${other!.key}), `) },
+    "each of several is named, and none is revoked",
+  );
+  t.match(await coordinator.control({ verb: "key-revoke", key: "k_zzzz" }), {
+    ...{ ok: false, code: "not_found", message: /`appliance key ls`/ },
+  });
+  t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
+  t.match(await asked({ verb: "key-revoke", key: first!.key.slice(0, -1) }), { key: first!.key });
   t.match(await coordinator.get("/api/keys", bob.platformKey), { status: 401, body: { code: "invalid_api_key" } });
   t.match(
     await coordinator.control({ verb: "key-renew", key: first!.key, days: 1 }),
@@ -175,7 +186,8 @@ t.test(
     );
     const shown = await asked({ verb: "job-show", job: id });
     t.notMatch(JSON.stringify([jobs, shown]), slug);
-    t.match(await asked({ verb: "job-cancel", job: id, reason: "disks are changed" }), { state: "CANCELLED" });
+    t.match(await asked({ verb: "job-show", job: id.slice(0, 12) }), { job: { job: id } });
+    t.match(await asked({ verb: "job-cancel", job: id.slice(0, -2), reason: "disks are changed" }), { state: "CANCELLED" });
     t.match(await jobOf(id), { detail: { error: { code: "operator_cancelled", message: /disks are changed/ } } });
     t.match(await coordinator.control({ verb: "job-cancel", job: "job-none", reason: "x" }), { ok: false, code: "not_found" });
   },

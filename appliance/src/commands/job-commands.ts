@@ -14,7 +14,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     .description("jobs: list, show, cancel; their state alone")
     .addHelpText(
       "after",
-      '\nExamples:\n  appliance job ls\n  appliance job show job-4f…\n  appliance job cancel job-4f… --reason "the node is being repaired"',
+      '\nExamples:\n  appliance job ls\n  appliance job show job-4f21\n  appliance job cancel job-4f21 --reason "the node is being repaired"',
     );
 
   leaves(job.command("ls"), { none: "status" })
@@ -33,7 +33,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     });
 
   leaves(job.command("show <job>"), { none: "status" })
-    .description("one job and where its members are")
+    .description("one job and where its members are; the beginning of its id will do")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
       const { job: shown, members } = await ask({ verb: "job-show", job: id });
@@ -48,7 +48,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     });
 
   leaves(job.command("cancel <job>"), { event: "job.cancel", loggedBy: "coordinator" })
-    .description("stop a job; its owner reads the reason")
+    .description("stop a job, named by its id or how that begins; its owner reads the reason")
     .requiredOption("--reason <text>", "why, at most 200 characters")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { reason, json }: { reason: string; json: boolean }) => {

@@ -14,7 +14,7 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     .description("platform keys: list, renew, revoke")
     .addHelpText(
       "after",
-      "\nExamples:\n  appliance key ls --user alice\n  appliance key renew k_4f… --days 90\n  appliance key revoke k_4f…",
+      "\nExamples:\n  appliance key ls --user alice\n  appliance key renew k_4f21 --days 90\n  appliance key revoke k_4f21",
     );
 
   leaves(key.command("ls"), { event: "admin.control", loggedBy: "coordinator" })
@@ -28,7 +28,7 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     });
 
   leaves(key.command("renew <key>"), { event: "key.renew", loggedBy: "coordinator" })
-    .description("let the same key live so many days from now on; no secret is made")
+    .description("let the same key live so many days from now on; the beginning of its id will do, and no secret is made")
     .option("--days <n>", `1 to ${MAX_DAYS}`, days, RENEW_DAYS)
     .option("--json", "one JSON line", false)
     .action(async (id: string, options: { days: number; json: boolean }) => {
@@ -38,7 +38,7 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     });
 
   leaves(key.command("revoke <key>"), { event: "key.revoke", loggedBy: "coordinator" })
-    .description("void a key at once and for good")
+    .description("void a key at once and for good; the beginning of its id will do")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
       const revoked = await ask({ verb: "key-revoke", key: id });

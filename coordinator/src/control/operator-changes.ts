@@ -23,7 +23,8 @@ export type OperatorChangesDeps = ByOperatorDeps & {
 const DAY_S = 86_400;
 type Reply<V extends OperatorReply["verb"]> = Extract<OperatorReply, { verb: V }>;
 
-export async function renew(deps: OperatorChangesDeps, key: string, days: number): Promise<Reply<"key-renew">> {
+export async function renew(deps: OperatorChangesDeps, idOrStart: string, days: number): Promise<Reply<"key-renew">> {
+  const key = deps.views.keyId(idOrStart);
   const seconds = days * DAY_S;
   const expiresAt = deps.now() + seconds * 1_000;
   await byOperator(deps, "key.renew", { kind: "key", id: key }, { expires_in_s: seconds }, async ({ completeIn }) => {
@@ -35,7 +36,8 @@ export async function renew(deps: OperatorChangesDeps, key: string, days: number
   return { ok: true, verb: "key-renew", key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-export async function revoke(deps: OperatorChangesDeps, key: string): Promise<Reply<"key-revoke">> {
+export async function revoke(deps: OperatorChangesDeps, idOrStart: string): Promise<Reply<"key-revoke">> {
+  const key = deps.views.keyId(idOrStart);
   await byOperator(deps, "key.revoke", { kind: "key", id: key }, {}, async ({ completeIn }) => {
     await deps.commit.run((db) => {
       revokeAnyKey(db, key, deps.now());
@@ -80,9 +82,9 @@ export async function enable(deps: OperatorChangesDeps, username: string): Promi
   return { ok: true, verb: "user-enable", username, ...pair };
 }
 
-export async function cancelJob(deps: OperatorChangesDeps, id: string, reason: string): Promise<Reply<"job-cancel">> {
+export async function cancelJob(deps: OperatorChangesDeps, idOrStart: string, reason: string): Promise<Reply<"job-cancel">> {
   // A job that is not there leaves no operation behind.
-  deps.views.job(id);
+  const id = deps.views.jobId(idOrStart);
   const stop = async (operation: OpenOperation): Promise<JobView | null> => {
     const stopping = await deps.kernel.requestStop(id, "operator_cancelled", operation.proof);
     operation.closedElsewhere();

@@ -11,6 +11,7 @@ import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
 import type { NodeHealth } from "@resontech/contracts/coordinator-health";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
+import { idThatBegins } from "./decisions/id-that-begins.ts";
 
 type KeyRow = {
   id: string;
@@ -81,6 +82,16 @@ export class OperatorViews {
     return rows.map((row) => this.#key(row));
   }
 
+  /** @param idOrStart a key's id, or how it begins @throws ApiError not_found, id_ambiguous */
+  keyId(idOrStart: string): string {
+    return idThatBegins(this.#idsThatBegin("platform_keys", idOrStart), idOrStart, { what: "key", list: "appliance key ls" });
+  }
+
+  /** @param idOrStart a job's id, or how it begins @throws ApiError not_found, id_ambiguous */
+  jobId(idOrStart: string): string {
+    return idThatBegins(this.#idsThatBegin("jobs", idOrStart), idOrStart, { what: "job", list: "appliance job ls --all" });
+  }
+
   users(): UserFacts[] {
     const rows = this.#db.prepare<{ now: number }, UserRow>(`${USERS} ORDER BY u.username`).all({ now: this.#now() });
     return rows.map(userFacts);
@@ -101,8 +112,9 @@ export class OperatorViews {
     return this.#db.prepare<[number], JobRow>(`${JOBS} ${where} ORDER BY j.sequence DESC LIMIT ?`).all(limit).map(jobFacts);
   }
 
-  /** @throws ApiError not_found */
-  job(id: string): { job: JobFacts; members: JobMemberFacts[] } {
+  /** @throws ApiError not_found, id_ambiguous */
+  job(idOrStart: string): { job: JobFacts; members: JobMemberFacts[] } {
+    const id = this.jobId(idOrStart);
     const row = this.#db.prepare<[string], JobRow>(`${JOBS} WHERE j.id = ?`).get(id);
     if (row === undefined) throw new ApiError("not_found", `there is no job ${id}`);
     const members = this.#db
@@ -138,6 +150,14 @@ export class OperatorViews {
       )
       .all(id);
     return { node, members };
+  }
+
+  /** No id has a character above `~`. */
+  #idsThatBegin(table: "platform_keys" | "jobs", start: string): string[] {
+    return this.#db
+      .prepare<[string, string], string>(`SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id`)
+      .pluck()
+      .all(start, `${start}~`);
   }
 
   #key(row: KeyRow): KeyFacts {
