@@ -21,6 +21,7 @@ import { AuditSearch } from "./audit/audit-search.ts";
 import { BucketKeys } from "./identity/bucket-keys.ts";
 import { RegistryPasswords } from "./identity/registry-passwords.ts";
 import { RegistryTokens } from "./identity/registry-tokens.ts";
+import { RightsRefresh } from "./identity/rights-refresh.ts";
 import type { KernelAlarms } from "./kernel/build-kernel.ts";
 import { type Core, openCore } from "./kernel/open-core.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
@@ -66,6 +67,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
   const { read, commit, gate, record, kernel, joinTokens } = core;
   const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport) });
   await bucketKeys.sweep();
+  stack.use(new RightsRefresh(bucketKeys, logger));
 
   const app = await buildApp({
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },

@@ -4,8 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import Database from "better-sqlite3";
 import t from "tap";
 import { readLeaves } from "../../audit/test/helper.ts";
+import { bucketPolicy } from "../src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../src/storage/object-store.ts";
 import { S3ResponseError, S3Transport } from "../src/storage/s3-transport.ts";
 import { CONTROL_AUDIT } from "../src/control/verbs.ts";
@@ -79,6 +81,37 @@ t.test("a task is accepted, waits, and outlives kill -9", async (t) => {
     body: { current_round: null },
   });
   t.match(await coordinator.get("/api/gpu-catalog", key), { status: 200 });
+});
+
+t.test("a start gives a bucket of an older program the rights of this one", async (t) => {
+  const { bucketAlias: bucket, accessKeyId, secretAccessKey } = alice;
+  const { endpoint, region, caFile, store } = coordinator.s3;
+  await coordinator.stop("SIGKILL");
+  const policy = JSON.parse(
+    JSON.stringify(bucketPolicy(bucket, accessKeyId)).replaceAll(/"s3:[A-Za-z]*Tagging",/g, ""),
+  ) as object;
+  await store.setBucketPolicy(bucket, policy);
+  const db = new Database(coordinator.config.databaseFile);
+  db.exec("UPDATE buckets SET rights = NULL");
+  db.close();
+  using own = new S3Transport({
+    endpoint,
+    region,
+    ca: readFileSync(caFile, "utf8"),
+    credentials: { accessKeyId, secretAccessKey },
+  });
+  await own.send({ method: "PUT", path: [bucket, "tagged"], body: "1" });
+  const body = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
+  const tag = () => own.send({ method: "PUT", path: [bucket, "tagged"], query: { tagging: "" }, body });
+  await t.rejects(tag(), { code: "AccessDenied" });
+  await coordinator.start();
+  const isAllowed = () =>
+    tag().then(
+      () => true,
+      () => false,
+    );
+  for (let tries = 0; tries < 100 && !(await isAllowed()); tries++) await sleep(50);
+  t.ok(await isAllowed());
 });
 
 t.test("cancelling ends it, and cancelling again changes nothing", async (t) => {

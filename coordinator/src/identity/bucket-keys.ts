@@ -8,13 +8,16 @@ import { randomBytes } from "node:crypto";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { ApiError } from "../api-error.ts";
-import { bucketPolicy } from "../storage/decisions/bucket-policy.ts";
+import { BUCKET_RIGHTS, bucketPolicy } from "../storage/decisions/bucket-policy.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { S3Credentials } from "../storage/s3-transport.ts";
 import type { S3Users } from "../storage/s3-users.ts";
 import {
   bucketsToWithdraw,
+  bucketsWithOtherRights,
   notePendingPair,
+  noteRights,
+  pairWithOtherRights,
   promotePair,
   retirePair,
   settlePair,
@@ -32,6 +35,8 @@ export type BucketKeysDeps = {
 export class BucketKeys {
   readonly #deps: BucketKeysDeps;
   readonly #changing = new Set<string>();
+  /** Buckets that are being given the rights of now: whoever changes their pair waits for that, a request long. */
+  readonly #refreshing = new Map<string, Promise<void>>();
 
   constructor(deps: BucketKeysDeps) {
     this.#deps = deps;
@@ -43,6 +48,7 @@ export class BucketKeys {
    * @throws ApiError rotation_in_progress
    */
   async replace(bucket: string, settled: (db: WriteHandle) => void): Promise<S3Credentials> {
+    await this.#refreshing.get(bucket);
     if (this.#changing.has(bucket)) throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
     this.#changing.add(bucket);
     const { commit, users, store } = this.#deps;
@@ -52,7 +58,7 @@ export class BucketKeys {
       await commit.run((db) => notePendingPair(db, bucket, pair.accessKeyId));
       await users.create(pair);
       await store.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId));
-      const retired = await commit.run((db) => promotePair(db, bucket));
+      const retired = await commit.run((db) => promotePair(db, bucket, BUCKET_RIGHTS));
       if (retired !== null) await users.remove(retired);
       await commit.run((db) => {
         settlePair(db, bucket);
@@ -70,6 +76,7 @@ export class BucketKeys {
    * @throws ApiError rotation_in_progress
    */
   async withdraw(bucket: string, settled: (db: WriteHandle) => void): Promise<void> {
+    await this.#refreshing.get(bucket);
     if (this.#changing.has(bucket)) throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
     this.#changing.add(bucket);
     const { commit, users } = this.#deps;
@@ -90,6 +97,42 @@ export class BucketKeys {
   async sweep(): Promise<void> {
     await this.#settle(unsettledPairs(this.#deps.read));
     for (const bucket of bucketsToWithdraw(this.#deps.read)) await this.withdraw(bucket, () => {});
+  }
+
+  /**
+   * Gives every bucket whose pair has the rights of an older program those of this one; safe to repeat. One that fails keeps no other waiting.
+   * @param signal after it no further bucket is begun
+   * @returns how many have them now, how many are left, and why the last one of these is
+   */
+  async refreshRights(signal: AbortSignal): Promise<{ refreshed: number; left: number; error: unknown }> {
+    let refreshed = 0;
+    let error: unknown = null;
+    for (const bucket of bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS)) {
+      if (signal.aborted) break;
+      // A new pair comes with them.
+      const accessKeyId = this.#changing.has(bucket) ? null : pairWithOtherRights(this.#deps.read, bucket, BUCKET_RIGHTS);
+      if (accessKeyId === null) continue;
+      const giving = this.#giveRights(bucket, accessKeyId);
+      this.#refreshing.set(
+        bucket,
+        giving.catch(() => {}),
+      );
+      try {
+        await giving;
+        refreshed += 1;
+      } catch (thrown) {
+        error = thrown;
+      } finally {
+        this.#refreshing.delete(bucket);
+      }
+    }
+    return { refreshed, left: bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS).length, error };
+  }
+
+  async #giveRights(bucket: string, accessKeyId: string): Promise<void> {
+    const { commit, store } = this.#deps;
+    await store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyId));
+    await commit.run((db) => noteRights(db, bucket, BUCKET_RIGHTS));
   }
 
   async #settle(unsettled: readonly UnsettledPair[]): Promise<void> {

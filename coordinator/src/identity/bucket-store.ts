@@ -115,15 +115,36 @@ export function notePendingPair(db: WriteHandle, bucket: string, accessKeyId: st
   db.prepare("UPDATE buckets SET pending_access_key_id = ? WHERE name = ?").run(accessKeyId, bucket);
 }
 
-/** The pending pair is the bucket's from here on. Answers with the one before it, which the engine has yet to forget. */
-export function promotePair(db: WriteHandle, bucket: string): string | null {
+/** The pending pair is the bucket's from here on, with these rights. Answers with the one before it, which the engine has yet to forget. */
+export function promotePair(db: WriteHandle, bucket: string, rights: string): string | null {
   const row = db
-    .prepare<[string], { retired: string | null }>(
-      `UPDATE buckets SET retired_access_key_id = access_key_id, access_key_id = pending_access_key_id, pending_access_key_id = NULL
+    .prepare<[string, string], { retired: string | null }>(
+      `UPDATE buckets SET retired_access_key_id = access_key_id, access_key_id = pending_access_key_id, pending_access_key_id = NULL, rights = ?
        WHERE name = ? RETURNING retired_access_key_id AS retired`,
     )
-    .get(bucket);
+    .get(rights, bucket);
   return row?.retired ?? null;
+}
+
+/** Buckets that have a pair, and other rights than these. */
+export function bucketsWithOtherRights(db: ReadHandle, rights: string): string[] {
+  return db
+    .prepare<[string], string>("SELECT name FROM buckets WHERE access_key_id IS NOT NULL AND rights IS NOT ? ORDER BY name")
+    .pluck()
+    .all(rights);
+}
+
+/** The pair to which other rights than these were given; null where none is left to be given any. */
+export function pairWithOtherRights(db: ReadHandle, bucket: string, rights: string): string | null {
+  const row = db
+    .prepare<[string, string], string | null>("SELECT access_key_id FROM buckets WHERE name = ? AND rights IS NOT ?")
+    .pluck()
+    .get(bucket, rights);
+  return row ?? null;
+}
+
+export function noteRights(db: WriteHandle, bucket: string, rights: string): void {
+  db.prepare("UPDATE buckets SET rights = ? WHERE name = ?").run(rights, bucket);
 }
 
 /** Buckets whose user is disabled and whose pair is still there: a kill came between the two. */

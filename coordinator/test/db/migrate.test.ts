@@ -75,6 +75,21 @@ t.test("a step that fails leaves the file as it was", async (t) => {
   t.equal(db.pragma("user_version", { simple: true }), 2);
 });
 
+t.test("buckets of an older program have no rights noted, so they are given them", async (t) => {
+  const file = join(t.testdir(), "c.db");
+  const db = new Database(file);
+  t.teardown(() => db.close());
+  migrate(db, MIGRATIONS.slice(0, 7));
+  db.exec(`
+    INSERT INTO users (id, username, is_admin, created_at) VALUES ('u_1', 'alice', 0, 1);
+    INSERT INTO buckets (name, owner_id, quota_bytes, created_at, access_key_id) VALUES ('alice-1', 'u_1', 1, 1, 'RT1');
+  `);
+  migrate(db, MIGRATIONS);
+  t.match(db.prepare("SELECT name, access_key_id, rights FROM buckets").all(), [
+    { name: "alice-1", access_key_id: "RT1", rights: null },
+  ]);
+});
+
 t.test("a database of a newer program is refused by type", async (t) => {
   const db = new Database(join(t.testdir(), "c.db"));
   t.teardown(() => db.close());

@@ -23,7 +23,7 @@ t.teardown(() => {
 const user = { userId: "u_1", username: "alice", isAdmin: false, projectId: "p_1", bucket: "alice-1", quotaBytes: 1000, now: 1 };
 insertUser(database.write, user);
 notePendingPair(database.write, "alice-1", "RTOLD");
-promotePair(database.write, "alice-1");
+promotePair(database.write, "alice-1", "rights");
 notePendingPair(database.write, "alice-1", "RTNEW");
 insertUser(database.write, { ...user, userId: "u_2", username: "bob", projectId: "p_2", bucket: "bob-1" });
 

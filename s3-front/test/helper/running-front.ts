@@ -22,7 +22,7 @@ import {
   setQuota,
   settlePair,
 } from "../../../coordinator/src/identity/bucket-store.ts";
-import { bucketPolicy } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
+import { BUCKET_RIGHTS, bucketPolicy } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
@@ -160,7 +160,7 @@ export class RunningFront implements AsyncDisposable {
     notePendingPair(db, bucket, keys.accessKeyId);
     await new S3Users(this.transport).create(keys);
     await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, keys.accessKeyId));
-    promotePair(db, bucket);
+    promotePair(db, bucket, BUCKET_RIGHTS);
     settlePair(db, bucket);
     return { userId, bucket, keys };
   }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * What a user may do in the own bucket. The bucket belongs to the engine's admin, so this policy is all the user has:
  * read, write and list, but never delete a version (a job's inputs can't change under it), touch policy or versioning,
@@ -58,3 +60,8 @@ export function bucketPolicy(bucket: string, accessKeyId: string): object {
     ],
   };
 }
+
+/** Names what {@link bucketPolicy} allows in this program: a bucket with another one has the rights of an older program. */
+export const BUCKET_RIGHTS = createHash("sha256")
+  .update(JSON.stringify(bucketPolicy("bucket", "key")))
+  .digest("hex");
