@@ -28,6 +28,15 @@ t.test("a folder is named with its bucket and ends with a slash", async (t) => {
     t.throws(() => queriesOf({ below }), { code: "search_invalid", hint: /a slash at its end/ }, below);
 });
 
+t.test("a report on a job wants its whole id, and says so", async (t) => {
+  const ask = () => REPORTS.job.queries("job-7f*").flatMap(queriesOf);
+  t.throws(ask, {
+    code: "search_invalid",
+    message: 'the job "job-7f*" can match no entry',
+    hint: "It is a job's id like job-7f3a.",
+  });
+});
+
 t.test("days are whole in UTC, and times may have an offset", async (t) => {
   t.same(queriesOf({ from: "2026-11-25", to: "2026-11-25" }), [
     { from: "2026-11-25T00:00:00.000Z", to: "2026-11-26T00:00:00.000Z" },

@@ -18,7 +18,7 @@ t.test("what fits is one line for each row", async (t) => {
   t.match(asTable(HEAD, [ROW], null), ROW.slice(0, 3).join("  "), "and so is everything where there is no terminal");
 });
 
-t.test("a table that is too wide wraps at blanks, and no name or id of it is cut", async (t) => {
+t.test("no column is lost where the terminal is narrow: cells wrap at blanks, and no name or id is cut", async (t) => {
   const second = ["k_0123456789abcdef01234568", "bob", "", "revoked", "3 d ago", "never"];
   const lines = linesOf(asTable(HEAD, [ROW, second], 80));
   t.ok(lines.every((line) => line.length <= 80));

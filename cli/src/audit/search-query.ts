@@ -48,6 +48,9 @@ const FORMS: Readonly<
   objectPrefix: { pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/, form: "the beginning of an id and *, like job-7f*" },
 };
 
+/** What a person wrote them as. */
+const FLAGS: Partial<Record<string, string>> = { objectsOf: "the job", objectPrefix: "--object" };
+
 /**
  * One search becomes one query, or several whose answers belong together.
  * @throws CliError search_invalid, which says what is allowed
@@ -61,7 +64,7 @@ export function queriesOf(asked: Filters): Filters[] {
   for (const [name, { pattern, form }] of Object.entries(FORMS)) {
     const value = filters[name as keyof typeof FORMS];
     if (value !== undefined && !pattern.test(value))
-      throw invalid(`--${name} ${JSON.stringify(value)} can match no entry`, `It is ${form}.`);
+      throw invalid(`${FLAGS[name] ?? `--${name}`} ${JSON.stringify(value)} can match no entry`, `It is ${form}.`);
   }
   const { outcome: _outcome, ...rest } = filters;
   const timed: Filters = {
