@@ -172,11 +172,12 @@ export class SearchIndex implements Disposable {
     const known = this.tokenPlaceOf(slug);
     if (shard === undefined || known.index !== after.index || known.field !== after.field) return;
     const insert = this.#db.prepare("INSERT INTO tokens (token, n, field) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+    const entriesOf = this.#entriesByField();
     this.#db.transaction(() => {
       for (const { token, index, field } of lines) {
-        const n = shard.no * SHARD_SPAN + index;
-        const entries = field === PATH_FIELD ? this.#ofSameObject(n) : [n];
-        for (const entry of entries) insert.run(Buffer.from(token, "hex"), entry, this.#idOf(field));
+        const bytes = Buffer.from(token, "hex");
+        const fieldId = this.#idOf(field);
+        for (const n of entriesOf(shard.no * SHARD_SPAN + index, field)) insert.run(bytes, n, fieldId);
       }
       this.#db
         .prepare(
@@ -209,13 +210,12 @@ export class SearchIndex implements Disposable {
   /** Takes tokens of these very fields out; they have left every byte of the files once the index was scrubbed. */
   dropTokens(fields: readonly FieldOfEntry[]): void {
     const remove = this.#db.prepare("DELETE FROM tokens WHERE n = ? AND field = ?");
+    const entriesOf = this.#entriesByField();
     this.#db.transaction(() => {
       let dropped = 0;
-      for (const { field, ...entry } of fields) {
-        const n = this.numberOf(entry) ?? -1;
-        const entries = field === PATH_FIELD ? this.#ofSameObject(n) : [n];
-        for (const one of entries) dropped += remove.run(one, this.#wordIds.get(field) ?? -1).changes;
-      }
+      for (const { field, ...entry } of fields)
+        for (const n of entriesOf(this.numberOf(entry) ?? -1, field))
+          dropped += remove.run(n, this.#wordIds.get(field) ?? -1).changes;
       if (dropped > 0) this.#noteRemnants();
     })();
   }
@@ -253,12 +253,20 @@ export class SearchIndex implements Disposable {
     if (db === this.#db) db.prepare("DELETE FROM token_remnants").run();
   }
 
-  /** The entry and those that repeat its commitment of a path: salted, it is one operation's alone. */
-  #ofSameObject(n: number): number[] {
-    return this.#db
+  /**
+   * Of which entries a field's value is: an object's path of those that repeat its commitment, too, for that is salted and one operation's
+   * alone. A path comes with many tokens in a row, so the last answer is kept.
+   */
+  #entriesByField(): (n: number, field: string) => readonly number[] {
+    const ofObject = this.#db
       .prepare<unknown[], number>("SELECT n FROM events WHERE object = (SELECT object FROM events WHERE n = ?)")
-      .pluck()
-      .all(n);
+      .pluck();
+    let [last, entries]: [number | null, readonly number[]] = [null, []];
+    return (n, field) => {
+      if (field !== PATH_FIELD) return [n];
+      if (n !== last) [last, entries] = [n, ofObject.all(n)];
+      return entries;
+    };
   }
 
   #noteRemnants(): void {
