@@ -99,9 +99,21 @@ class AttemptTest(unittest.TestCase):
         return last
 
 
+# Says a metric as it is imported, and one by a method of its logger, which client 0.3.0's executor makes a plain function.
+SAYING = SOURCE + '''
+print("RT_METRIC " + json.dumps({"imported": True}))
+train = fl_train
+
+
+def fl_train(model, env, out_dir, logger=None):
+    logger.info("RT_METRIC %s", json.dumps({"method": True}))
+    return train(model, env, out_dir, logger)
+'''
+
+
 class Success(AttemptTest):
     def test_three_rounds_end_in_a_model_with_metrics_of_every_site(self):
-        federation = self.begin(SOURCE + '\nprint("RT_METRIC " + json.dumps({"imported": True}))\n')
+        federation = self.begin(SAYING)
         self.assertEqual([self.end(federation, member) for member in ("server", *SITES)], [0, 0, 0])
 
         events = federation.events("server")
@@ -122,7 +134,8 @@ class Success(AttemptTest):
         for site in SITES:
             rounds = [line["metric"].get("round") for line in lines if line["kind"] == "metric" and line["site"] == site]
             self.assertEqual([number for number in rounds if number is not None], [0, 1, 2])
-        self.assertEqual({line["site"] for line in lines if line.get("metric") == {"imported": True}}, set(SITES))
+        for said in ({"imported": True}, {"method": True}):
+            self.assertEqual({line["site"] for line in lines if line.get("metric") == said}, set(SITES))
         for number in range(3):
             self.assert_metrics_inside_round(lines, number)
         log = (federation.folder / "server/rt/events/training_log.txt").read_text()
