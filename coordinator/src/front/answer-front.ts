@@ -1,4 +1,6 @@
 import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
+import { S3_FRONT } from "../authorization/caller.ts";
+import { demand } from "../authorization/demand.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { findOwnerOfKey, findQuota } from "../identity/bucket-store.ts";
 import { findJobsOfFolder } from "../outputs/jobs-of-folder.ts";
@@ -16,6 +18,7 @@ export type AnswerFrontDeps = {
 /** Answers the S3 front from the coordinator's rows, and counts buckets through the object store itself. */
 export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps): FrontHandler {
   return async (question): Promise<FrontAnswer> => {
+    demand(S3_FRONT, `front.${question.ask}`, "every");
     const { id } = question;
     switch (question.ask) {
       case "principal": {
