@@ -91,7 +91,7 @@ const OF_AGENT = { on: "node", node: AGENT } as const;
 const OF_FRONT = { on: "appliance", service: { "s3-front": "all" } } as const;
 
 const OWN_JOB = { "project-lead": "project", researcher: "own", "service-account": "own" } as const;
-const SEEN_JOB = { ...OWN_JOB, viewer: "project" } as const;
+const JOB_STATES = { "platform-admin": "all", viewer: "project" } as const;
 const OWN_FILES = { "project-lead": "own", researcher: "own" } as const;
 const READS_LOG = {
   "security-officer": "all",
@@ -106,14 +106,14 @@ export const POLICY = {
   "job.submit": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB },
   /** A task is made of objects of this bucket. */
   "job.inputs.read": { on: "bucket", key: [{ scope: "jobs:write", reach: "own" }], session: OWN_FILES },
-  "job.list": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: SEEN_JOB },
-  "job.read": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: SEEN_JOB },
+  "job.list": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
+  "job.read": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
   "job.cancel": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB, operator: "all" },
   "job.outputs.list": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
   "job.outputs.remove": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB },
   /** States alone, nothing that a user wrote into a job: who runs the box is no reader of the data. */
-  "job.state.list": { on: "job", session: { "platform-admin": "all" }, operator: "all" },
-  "job.state.read": { on: "job", session: { "platform-admin": "all" }, operator: "all" },
+  "job.state.list": { on: "job", session: JOB_STATES, operator: "all" },
+  "job.state.read": { on: "job", session: JOB_STATES, operator: "all" },
 
   // ── Storage: a bucket is its user's ───────────────────────────────────────────────────────────────────────────────────
   "bucket.read": { on: "bucket", key: [{ scope: "storage", reach: "own" }], session: OWN_FILES },

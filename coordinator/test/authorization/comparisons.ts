@@ -27,7 +27,8 @@ export function comparisonsIn(source: string): string[] {
   const visit = (node: ts.Node): void => {
     if (ts.isBinaryExpression(node) && EQUALITIES.has(node.operatorToken.kind)) {
       const { left, right } = node;
-      if ([left, right].some(isOwner) && ![left, right].some(isNothing)) found.push(text(node));
+      if ([left, right].some((side) => isOwner(side) || isOfCaller(side)) && ![left, right].some(isNothing))
+        found.push(text(node));
     } else if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
       const { name, expression } = node.expression;
       if (MEMBERSHIPS.has(name.text) && [expression, ...node.arguments].some(isOwner)) found.push(text(node));
@@ -48,6 +49,13 @@ export function comparisonsIn(source: string): string[] {
 function isOwner(node: ts.Node): boolean {
   const name = ts.isPropertyAccessExpression(node) ? node.name : node;
   return ts.isIdentifier(name) && OWNERS.has(name.text);
+}
+
+/** An attribute of whoever asks: `caller.node`, `request.caller.kind`. */
+function isOfCaller(node: ts.Node): boolean {
+  if (!ts.isPropertyAccessExpression(node)) return false;
+  const { expression } = node;
+  return (ts.isPropertyAccessExpression(expression) ? expression.name : expression).getText() === "caller";
 }
 
 function isNothing(node: ts.Node): boolean {

@@ -8,13 +8,14 @@ import Fastify, { type FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import t from "tap";
 import { busSubjectsOf } from "../../src/authorization/bus-subjects.ts";
-import { type Action, POLICY } from "../../src/authorization/policy.ts";
+import { type Action, type NodeProof, POLICY } from "../../src/authorization/policy.ts";
 import { CONTROL_ACTIONS } from "../../src/control/verbs.ts";
 import { authorization, authorizedRow } from "../../src/http/authorization.ts";
 import { errorReplies } from "../../src/http/error-replies.ts";
 import { insertUser } from "../../src/identity/bucket-store.ts";
 import { formatPlatformKey, hashPlatformKey } from "../../src/identity/decisions/platform-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
+import { isHeldBy } from "../../src/nodes/registry.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { keyOf } from "./callers.ts";
@@ -150,6 +151,14 @@ t.test("every verb of an agent has an action, and a subject that its node alone 
     t.match(POLICY[`agent.${verb}`], { on: "node", node: { by: "certificate", reach: "own" } }, verb);
     t.ok(agentSubject("node-a", verb).startsWith("agent.node-a."));
   }
+});
+
+t.test("a node acts for the members that it holds, and only by its certificate", async (t) => {
+  const held = (node: string, by: NodeProof) => isHeldBy({ kind: "node", node, by }, { node_id: "node-a" });
+  t.equal(held("node-a", "certificate"), true);
+  t.equal(held("node-b", "certificate"), false);
+  t.equal(held("node-a", "join-token"), false);
+  t.equal(held("node-a", "pull-password"), false);
 });
 
 t.test("every question of the S3 front has an action", async (t) => {

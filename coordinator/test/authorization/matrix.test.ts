@@ -143,6 +143,13 @@ t.test("what was allowed names its policy where the log asks for it", async (t) 
   t.same(ask(keyOf(), "job.list", "rows"), { effect: "allow", rows: [{ projectId: "p1" }], policies: [] });
 });
 
+t.test("roles are those of the realm", async (t) => {
+  const realm = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"), "utf8")) as {
+    roles: { realm: { name: string }[] };
+  };
+  t.same(new Set([...APPLIANCE_ROLES, ...PROJECT_ROLES]), new Set(realm.roles.realm.map(({ name }) => name)));
+});
+
 t.test("roles add up, each in its own project", async (t) => {
   const both = sessionOf({ role: "researcher", projectId: "p1" }, { role: "project-lead", projectId: "p2" });
   t.match(ask(both, "job.read", "rows"), { rows: [{ projectId: "p1", userId: "u1" }, { projectId: "p2" }] });

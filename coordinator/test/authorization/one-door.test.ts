@@ -51,6 +51,18 @@ t.test("nothing but authorization/ compares whose something is, or reads what so
   t.same(found(comparisonsIn), Object.fromEntries(Object.entries(NO_RIGHTS).map(([file, { texts }]) => [file, texts])));
 });
 
+t.test("every way in asks the door", async (t) => {
+  const ways = {
+    "http/authorization.ts": "decide(callerOfRequest(request), access.action,",
+    "control/verbs.ts": "demand(caller, CONTROL_ACTIONS[request.verb],",
+    "bus/agent-requests.ts": "decide(caller, `agent.${verb}`,",
+    "front/answer-front.ts": "demand(caller, `front.${question.ask}`,",
+    "nodes/join-tokens.ts": 'demand(caller, "node.join",',
+    "nodes/registry.ts": 'isAllowed(caller, "member.act",',
+  };
+  for (const [file, call] of Object.entries(ways)) t.ok(readFileSync(join(SRC, file), "utf8").includes(call), file);
+});
+
 t.test("nothing but authorization/ makes an actor of the audit log", async (t) => {
   t.same(found(actorsIn), {});
 });
@@ -63,6 +75,8 @@ t.test("such code is found, and what only looks like it is not", async (t) => {
   compared("ids.includes(job.projectId);");
   compared("owners.has(userId);");
   compared("caller.isAdmin;");
+  compared("member.node === caller.node;");
+  compared('request.caller?.kind === "key";');
   t.same(comparisonsIn("function f({ isAdmin: may }: Caller) {}"), ["{ isAdmin: may }"]);
   t.same(comparisonsIn('if (caller.scopes.includes("keys")) f();'), ["caller.scopes"]);
   t.same(comparisonsIn('db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?");'), ["SQL user_id = ?"]);
@@ -71,6 +85,7 @@ t.test("such code is found, and what only looks like it is not", async (t) => {
     "// caller.isAdmin === true",
     "type A = { isAdmin: boolean; userId: string };",
     "job.userId === null;",
+    "request.caller === null;",
     "const row = { userId, isAdmin };",
     "db.prepare(`SELECT * FROM jobs JOIN users u ON u.id = user_id`);",
     "f(job.userId);",
