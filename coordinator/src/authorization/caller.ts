@@ -25,8 +25,8 @@ export type SessionCaller = {
   /** The project that the request is about: the one chosen on the page. */
   projectId: string;
   grants: readonly RoleGrant[];
-  /** How strongly the person signed in: `acr` of the identity token. */
-  acr: string;
+  /** How strongly the person signed in, `acr` of the identity token, and when, in Unix milliseconds. */
+  signIn: { acr: string; at: number };
 };
 
 /** A process of the appliance, by the socket that only it can open. */

@@ -18,7 +18,7 @@ export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
       return { sub: caller.keyId, kind: "key" };
     case "session": {
       const roles = [...new Set(caller.grants.map(({ role }) => role))].sort();
-      return { sub: caller.userId, kind: "user", roles, acr: caller.acr, sid: commit!("actor.sid", caller.sessionId) };
+      return { sub: caller.userId, kind: "user", roles, acr: caller.signIn.acr, sid: commit!("actor.sid", caller.sessionId) };
     }
     case "service":
       return { sub: caller.service, kind: "system" };

@@ -17,7 +17,7 @@ export const keyOf = (scopes: readonly KeyScope[] = KEY_SCOPES, isAdmin = false)
 
 export const sessionOf = (...grants: SessionCaller["grants"]): SessionCaller => ({
   ...{ kind: "session", sessionId: "s1", userId: "u1", projectId: "p1" },
-  ...{ grants, acr: "1" },
+  ...{ grants, signIn: { acr: "1", at: 1 } },
 });
 
 export const onAppliance = (role: ApplianceRole) => sessionOf({ role, projectId: null });
