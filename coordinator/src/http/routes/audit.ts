@@ -8,15 +8,14 @@ import {
   isInstant,
 } from "@resontech/contracts/http-audit";
 import { ApiError } from "../../api-error.ts";
-import type { AuditSearch } from "../../audit/audit-search.ts";
-import { callerOfRequest } from "../authentication.ts";
-import { auditViewOf } from "../decisions/audit-view.ts";
+import { type AuditSearch, viewOf } from "../../audit/audit-search.ts";
+import { decisionOf } from "../../authorization/in-the-log.ts";
+import { authorize } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type AuditRoutesDeps = { auditSearch: AuditSearch };
 
 const tags = ["audit"];
-const access = { scope: "audit:read" } as const;
 const log = { kind: "log", id: "appliance" } as const;
 /** How an answer is arranged, not what it is about. */
 const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
@@ -32,17 +31,18 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
         querystring: AuditEventsQuery,
         response: responses(200, AuditEventsReply),
       },
-      config: { access, audit: { event: "audit.search" } },
+      config: { access: { action: "audit.search" }, audit: { event: "audit.search" } },
     },
     async (request) => {
       const { query } = request;
       for (const name of ["from", "to"] as const)
         if (query[name] !== undefined && !isInstant(query[name]))
           throw new ApiError("validation_failed", `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`);
-      const { view, decision } = auditViewOf(callerOfRequest(request));
+      const verdict = await authorize(request, "audit.search", "rows");
+      const decision = decisionOf(verdict);
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(
-        () => auditSearch.events(query, view),
+        () => auditSearch.events(query, viewOf(verdict.rows)),
         async (page) => {
           const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
           await request.audit.fact({ type: "audit.search", object: log, decision, detail });
@@ -61,13 +61,14 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
         querystring: AuditEventQuery,
         response: responses(200, AuditEventReply),
       },
-      config: { access, audit: { event: "audit.read" } },
+      config: { access: { action: "audit.read" }, audit: { event: "audit.read" } },
     },
     async (request) => {
       const { index } = request.params;
-      const { view, decision } = auditViewOf(callerOfRequest(request));
+      const verdict = await authorize(request, "audit.read", "rows");
+      const decision = decisionOf(verdict);
       return await looked(
-        () => auditSearch.event(index, request.query.shard, view),
+        () => auditSearch.event(index, request.query.shard, viewOf(verdict.rows)),
         async (entry) => {
           await request.audit.fact({ type: "audit.read", object: log, decision, detail: { entries: entry === null ? 0 : 1 } });
         },
