@@ -40,6 +40,13 @@ module.exports = {
         ],
       },
     },
+    {
+      name: "authorization-stays-pure",
+      comment: "coordinator/src/authorization decides by its arguments alone: of the coordinator it knows the form of an error and of a row filter",
+      severity: "error",
+      from: { path: "^coordinator/src/authorization/" },
+      to: { pathNot: "^(contracts/src/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))" },
+    },
     { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "not-to-dev-dep",

@@ -2,6 +2,7 @@
 export const POLICIES = {
   "key-scope": "a platform key does what its scopes name, and nothing else",
   "admin-role": "what concerns the whole appliance is an administrator's",
+  "no-grant": "what no rule grants to a caller is refused",
   "key-by-session": "a platform key is minted in a browser session, never by a platform key",
   "audit-all": "an administrator sees every entry of the log",
   "audit-own": "anybody else sees the entries of what he did himself or what was done for him",

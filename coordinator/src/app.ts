@@ -14,7 +14,9 @@ import Fastify, {
   type FastifyRequest,
 } from "fastify";
 import { ApiError, errorBody } from "./api-error.ts";
+import { credentialOf } from "./authorization/caller.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
+import { authorization } from "./http/authorization.ts";
 import { answerClientError } from "./http/client-errors.ts";
 import { errorReplies } from "./http/error-replies.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
@@ -81,12 +83,13 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(routeDeclarations);
   await app.register(requestAudit, deps);
   await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
+  await app.register(authorization);
   // After the key is known: of those who share an address none uses up what another may ask.
   await app.register(rateLimit, {
     hook: "preParsing",
     max: limits.requestsPerMinute,
     timeWindow: 60_000,
-    keyGenerator: (request) => request.caller?.keyId ?? request.ip,
+    keyGenerator: (request) => credentialOf(request.caller) ?? request.ip,
     errorResponseBuilder: () => new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
   });
   // Node answers an unknown expectation without a body.

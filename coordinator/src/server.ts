@@ -10,6 +10,7 @@ import closeWithGrace from "close-with-grace";
 import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { buildApp } from "./app.ts";
+import { S3_FRONT } from "./authorization/caller.ts";
 import { ControlServer } from "./control/control-server.ts";
 import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
@@ -59,7 +60,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     await openCore({
       ...{ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) },
       serveFront: (read) => {
-        const answer = answerFront({ read, store, adminAccessKeyId: secrets.s3Admin.accessKeyId });
+        const answer = answerFront({ caller: S3_FRONT, read, store, adminAccessKeyId: secrets.s3Admin.accessKeyId });
         return FrontServer.listen(config.frontSocket, answer, logger);
       },
     }),

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import type { AuditEventReply, AuditEventsQuery, AuditEventsReply } from "@resontech/contracts/http-audit";
 import { ApiError } from "../api-error.ts";
+import type { RowFilter } from "../db/row-filter.ts";
 
 /** audit-out looks for a second at most. */
 const TIMEOUT_MS = 5_000;
@@ -10,7 +11,16 @@ const TIMEOUT_MS = 5_000;
 const MAX_REPLY_BYTES = 4 * 1024 ** 2;
 
 /** Whose entries: of this subject, done by it or for it; without one, everybody's. */
-export type AuditView = { sub?: string };
+type AuditView = { sub?: string };
+
+/** @throws TypeError for rows that the index of the log can't tell apart */
+export function viewOf(rows: RowFilter): AuditView {
+  if (rows === "all") return {};
+  const [own, ...more] = rows;
+  if (own?.userId === undefined || more.length > 0 || Object.keys(own).length > 1)
+    throw new TypeError("the log is read whole, or by one subject");
+  return { sub: own.userId };
+}
 
 /** Folders, `bucket/folder/`, and single objects, `bucket/key`. */
 export type AuditedObjects = { folders: string[]; paths: string[] };
@@ -35,7 +45,8 @@ export class AuditSearch {
   ): Promise<AuditEventsReply> {
     const bounded = { ...query, ...view };
     if (objects === null) return (await this.#ask("/events", bounded)) as AuditEventsReply;
-    return (await this.#ask("/events", {}, { query: bounded, ...objects })) as AuditEventsReply;
+    const { folders, paths } = objects;
+    return (await this.#ask("/events", {}, { query: bounded, folders, paths })) as AuditEventsReply;
   }
 
   /** @throws ApiError `not_found` also for an entry outside the view, `audit_search_unavailable` */

@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { committer, joinKey } from "@resontech/audit/producer";
 import { JOB_STATE_EVENT } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Actor } from "@resontech/contracts/audit-event";
 import type { Fence } from "@resontech/contracts/fence";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import { actorOf } from "../authorization/in-the-log.ts";
+import { COORDINATOR } from "../authorization/caller.ts";
 import type { GateProof } from "../kernel/accepted-task.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../kernel/rows.ts";
 import type { RecordOutbox } from "./record-outbox.ts";
 
 /** Who decided: the kernel itself, whoever asked for it. */
-export const KERNEL_ACTOR: Actor = { sub: "coordinator", kind: "system" };
+export const KERNEL_ACTOR = actorOf(COORDINATOR);
 
 /** What each of the kernel's transitions says in the audit log. */
 export class KernelRecords {
@@ -86,7 +87,7 @@ export class KernelRecords {
       type: "iam.node.register",
       phase: "fact",
       op: randomUUID(),
-      actor: { sub: node, kind: "node" },
+      actor: actorOf({ kind: "node", node, by: "certificate" }),
       object: { kind: "node", id: node },
       detail: { ...epoch, workers },
     });
@@ -125,7 +126,7 @@ export class KernelRecords {
         type: "model.output",
         phase: "fact",
         op: randomUUID(),
-        actor: { sub: output.node, kind: "node" },
+        actor: actorOf({ kind: "node", node: output.node, by: "certificate" }),
         object: { kind: "object", id: commit("object.id", `${output.bucket}/${output.key}`) },
         digests: isModel ? { model: output.sha256 } : { output: commit("digests.output", output.sha256) },
         detail: {

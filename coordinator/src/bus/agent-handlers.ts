@@ -3,6 +3,7 @@ import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { KernelParts } from "../kernel/build-kernel.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { pullPassword } from "../nodes/pull-passwords.ts";
+import { isHeldBy } from "../nodes/registry.ts";
 import type { OutputUploads } from "../outputs/output-uploads.ts";
 import type { InputStaging } from "../outputs/stage-inputs.ts";
 import type { AgentHandlers } from "./agent-requests.ts";
@@ -21,51 +22,52 @@ export type HandlerParts = KernelParts & {
 export function agentHandlers(parts: HandlerParts): AgentHandlers {
   const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, gate, onTail } = parts;
   return {
-    register: (node, request) => commit.run(() => registry.register(node, request)),
-    beat: async (node, request) => {
+    register: ({ node }, request) => commit.run(() => registry.register(node, request)),
+    beat: async ({ node }, request) => {
       // Most beats change no row: they are answered without a commit.
       if (registry.isEventful(node, request)) await commit.run(() => registry.hear(node, request));
       else registry.hear(node, request);
       return registry.beatReply(node, request);
     },
-    desired: (node, { nodeEpoch }) =>
+    desired: ({ node }, { nodeEpoch }) =>
       commit.run(() => {
         registry.current(node, nodeEpoch);
         return desiredSets.fetch(node);
       }),
-    report: (node, { nodeEpoch, reports: told }) =>
+    report: (caller, { nodeEpoch, reports: told }) =>
       commit.run(() => {
-        registry.current(node, nodeEpoch);
-        return reports.take(node, told);
+        registry.current(caller.node, nodeEpoch);
+        return reports.take(told, (member) => isHeldBy(caller, member));
       }),
-    stage: (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return staging.stage(node, request);
+    stage: (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return staging.stage(caller, request);
     },
-    sign: (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return signing.sign(node, request);
+    sign: (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return signing.sign(caller, request);
     },
-    "pull-token": (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return pullPassword({ registry, jobs, passwords }, node, request);
+    "pull-token": (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return pullPassword({ registry, jobs, passwords }, caller, request);
     },
-    "output-open": (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return uploads.open(node, request);
+    "output-open": (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return uploads.open(caller, request);
     },
-    "output-parts": (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return uploads.parts(node, request);
+    "output-parts": (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return uploads.parts(caller, request);
     },
-    "output-complete": (node, request) => {
-      registry.current(node, request.nodeEpoch);
-      return uploads.complete(node, request);
+    "output-complete": (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return uploads.complete(caller, request);
     },
     // Signed by the node itself, so its epoch is nobody's concern: a node that is fenced off has still something to say.
-    audit: (node, events) => gate.relay(node, events),
-    tail: (node, { job, member, text }) => {
-      if (members.get(member)?.node_id === node) onTail(job, member, text);
+    audit: ({ node }, events) => gate.relay(node, events),
+    tail: (caller, { job, member: id, text }) => {
+      const member = members.get(id);
+      if (member !== undefined && isHeldBy(caller, member)) onTail(job, id, text);
       return {};
     },
   };

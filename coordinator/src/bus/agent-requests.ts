@@ -25,6 +25,8 @@ import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import { NodeEvents } from "@resontech/contracts/node-audit";
 import { ApiError } from "../api-error.ts";
+import type { NodeCaller } from "../authorization/caller.ts";
+import { decide } from "../authorization/decide.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
 import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
@@ -45,7 +47,7 @@ const SCHEMAS = {
 } as const satisfies Record<AgentVerb, unknown>;
 
 export type AgentHandlers = {
-  [V in AgentVerb]: (node: string, request: Static<(typeof SCHEMAS)[V]>) => object | Promise<object>;
+  [V in AgentVerb]: (caller: NodeCaller, request: Static<(typeof SCHEMAS)[V]>) => object | Promise<object>;
 };
 
 const CHECKS = new Map<AgentVerb, { Check(value: unknown): boolean }>(AGENT_VERBS.map((verb) => [verb, Compile(SCHEMAS[verb])]));
@@ -105,8 +107,12 @@ export class AgentRequests implements AsyncDisposable {
     this.#inFlight.set(lane, underWay + 1);
     try {
       const request = readRequest(verb, message);
-      const handle = this.#options.handlers[verb] as (node: string, request: unknown) => object | Promise<object>;
-      return { ok: true, ...(await handle(node, request)) };
+      // The bus let nobody but this node publish to its subject.
+      const caller: NodeCaller = { kind: "node", node, by: "certificate" };
+      const verdict = decide(caller, `agent.${verb}`, { node });
+      if (verdict.effect === "deny") throw new AgentRefusal("not_allowed", verdict.message);
+      const handle = this.#options.handlers[verb] as (caller: NodeCaller, request: unknown) => object | Promise<object>;
+      return { ok: true, ...(await handle(caller, request)) };
     } catch (error) {
       return this.#refusalOf(error, node, verb);
     } finally {

@@ -6,9 +6,9 @@
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { decode, encodeAuthorizationResponse, encodeUser } from "@nats-io/jwt";
 import { fromSeed, type KeyPair } from "@nats-io/nkeys";
-import { agentInboxPrefix, agentSubject } from "@resontech/contracts/agent-protocol";
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
+import { busSubjectsOf } from "../authorization/bus-subjects.ts";
 
 const AUTH_SUBJECT = "$SYS.REQ.USER.AUTH";
 const MAX_REQUEST_BYTES = 65_536;
@@ -57,8 +57,9 @@ async function answer(
   const request = readRequest(message);
   const leaf = request.client_tls?.verified_chains?.[0]?.[0];
   const admitted = leaf === undefined ? null : admit(leaf);
+  const subjects = admitted === null ? null : busSubjectsOf({ kind: "node", node: admitted.node, by: "certificate" });
   const verdict =
-    admitted === null
+    admitted === null || subjects === null
       ? { error: "this certificate is not admitted" }
       : {
           jwt: await encodeUser(
@@ -68,8 +69,8 @@ async function answer(
             {
               // -1 is no limit of its own; left out, the server reads 0.
               ...{ subs: -1, data: -1, payload: -1 },
-              pub: { allow: [`agent.${admitted.node}.>`], deny: [] },
-              sub: { allow: [agentSubject(admitted.node, "hint"), `${agentInboxPrefix(admitted.node)}.>`], deny: [] },
+              pub: { allow: subjects.publish, deny: [] },
+              sub: { allow: subjects.subscribe, deny: [] },
             },
             { aud: account, exp: Math.floor(admitted.validUntil / 1000) },
           ),

@@ -4,10 +4,10 @@ import type { EventDetail, OperationType } from "@resontech/contracts/audit-cata
 import type { Disclosure, EventObject } from "@resontech/contracts/audit-event";
 import { ApiError } from "../api-error.ts";
 import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
-import { operatorActor } from "../identity/operator-actor.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { OperatorCaller } from "../authorization/caller.ts";
 
-/** @property person of the host who asks; null where nobody signed in */
-export type ByOperatorDeps = OperationDeps & { person: string | null };
+export type ByOperatorDeps = OperationDeps & { caller: OperatorCaller };
 
 /** Runs `effect` on record as the operator's; a personal value goes along as a commitment. */
 export function byOperator<T extends OperationType, R>(
@@ -20,7 +20,7 @@ export function byOperator<T extends OperationType, R>(
 ): Promise<R> {
   const commit = committer();
   const draft = {
-    ...{ type, op: randomUUID(), actor: operatorActor(deps.person, commit), object, detail },
+    ...{ type, op: randomUUID(), actor: actorOf(deps.caller, commit), object, detail },
     ...(reason === undefined ? {} : { pii: [{ field: "reason" as const, commitment: commit("pii.reason", reason) }] }),
   };
   const disclosures: readonly Disclosure[] = commit.disclosures;

@@ -3,7 +3,7 @@ import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
 import { setQuota } from "../identity/bucket-store.ts";
-import { renewKey, revokeAnyKey } from "../identity/key-store.ts";
+import { renewKey, revokeKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
 import type { OpenOperation } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
@@ -40,7 +40,7 @@ export async function revoke(deps: OperatorChangesDeps, idOrStart: string): Prom
   const key = deps.views.keyId(idOrStart);
   await byOperator(deps, "key.revoke", { kind: "key", id: key }, {}, async ({ completeIn }) => {
     await deps.commit.run((db) => {
-      revokeAnyKey(db, key, deps.now());
+      revokeKey(db, key, deps.now());
       completeIn(db);
     });
   });

@@ -3,6 +3,8 @@ import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
 import { ApiError } from "../api-error.ts";
+import { demand } from "../authorization/demand.ts";
+import type { Action } from "../authorization/policy.ts";
 import { findDefaultProject, findUser, setSiteFiles } from "../identity/bucket-store.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
@@ -60,8 +62,37 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
 };
 
-export function controlHandler(deps: Omit<ControlDeps, "person">): ControlHandler {
-  return (request, person) => dispatch({ ...deps, person }, request);
+/** What the operator must be allowed to do for each verb, on every row that there is. */
+export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
+  status: "appliance.status",
+  "add-user": "user.create",
+  "join-token": "node.invite",
+  maintenance: "appliance.maintain",
+  "registry-login": "registry.login",
+  "site-files": "project.site-files",
+  "key-list": "key.list",
+  "key-renew": "key.renew",
+  "key-revoke": "key.revoke",
+  "user-list": "user.list",
+  "user-show": "user.read",
+  "user-quota": "user.quota",
+  "user-disable": "user.disable",
+  "user-enable": "user.enable",
+  "job-list": "job.state.list",
+  "job-show": "job.state.read",
+  "job-cancel": "job.cancel",
+  "node-list": "node.list",
+  "node-show": "node.read",
+  "node-drain": "node.drain",
+  "node-undrain": "node.undrain",
+};
+
+export function controlHandler(deps: Omit<ControlDeps, "caller">): ControlHandler {
+  return async (request, person) => {
+    const caller = { kind: "operator", person } as const;
+    demand(caller, CONTROL_ACTIONS[request.verb], "every");
+    return await dispatch({ ...deps, caller }, request);
+  };
 }
 
 async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<ControlReply> {

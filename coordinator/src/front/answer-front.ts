@@ -1,4 +1,6 @@
 import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
+import type { ServiceCaller } from "../authorization/caller.ts";
+import { demand } from "../authorization/demand.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { findOwnerOfKey, findQuota } from "../identity/bucket-store.ts";
 import { findJobsOfFolder } from "../outputs/jobs-of-folder.ts";
@@ -7,6 +9,8 @@ import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { FrontHandler } from "./front-server.ts";
 
 export type AnswerFrontDeps = {
+  /** Who asks on this socket. */
+  caller: ServiceCaller;
   read: ReadHandle;
   store: Pick<ObjectStore, "usage" | "stat" | "partBytes">;
   /** Of the engine's admin: the coordinator's own. */
@@ -14,8 +18,9 @@ export type AnswerFrontDeps = {
 };
 
 /** Answers the S3 front from the coordinator's rows, and counts buckets through the object store itself. */
-export function answerFront({ read, store, adminAccessKeyId }: AnswerFrontDeps): FrontHandler {
+export function answerFront({ caller, read, store, adminAccessKeyId }: AnswerFrontDeps): FrontHandler {
   return async (question): Promise<FrontAnswer> => {
+    demand(caller, `front.${question.ask}`, "every");
     const { id } = question;
     switch (question.ask) {
       case "principal": {

@@ -1,18 +1,16 @@
-/** Who asks: a platform key in `Authorization: Bearer`. Refusals are counted, logged and slowed down by source. */
+/** Who asks: a platform key in `Authorization: Bearer`. Refusals are counted, logged and slowed down by source. What a caller may do is `authorization.ts`. */
 import { randomUUID } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
-import type { PolicyId } from "@resontech/contracts/policies";
-import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { Caller, KeyCaller } from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
-import type { Caller } from "../identity/caller.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
 import { findCaller, noteUse } from "../identity/key-store.ts";
 import { FailureTally } from "./failure-tally.ts";
-import type { RouteAccess } from "./route-config.ts";
 
 export type AuthenticationOptions = {
   read: ReadHandle;
@@ -25,7 +23,7 @@ export type AuthenticationOptions = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null on public routes. */
+    /** Null on public routes, and until a handler has found out whose another credential is. */
     caller: Caller | null;
     /**
      * Refuses a credential: counted by source, and logged once a minute.
@@ -59,25 +57,15 @@ export const authentication = fp<AuthenticationOptions>(
     });
     app.addHook("onRequest", async (request) => {
       const access = request.routeOptions.config.access;
-      if (access === undefined || "public" in access) return;
+      if (access === undefined || "public" in access || "credential" in access) return;
       const found = callerOf(options, request.headers.authorization);
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
       request.caller = found;
       noteLastUse(found);
-      const forbidden = refusalOf(found, access);
-      if (forbidden === null) return;
-      const { refusal, policy } = forbidden;
-      await request.audit.fact({
-        type: "auth.refused",
-        object: { kind: "appliance", id: "appliance" },
-        decision: { effect: "deny", policy_ids: [policy] },
-        detail: { reason: refusal.code },
-      });
-      throw refusal;
     });
     app.addHook("onClose", () => tally.close());
 
-    function noteLastUse({ keyId }: Caller): void {
+    function noteLastUse({ keyId }: KeyCaller): void {
       const now = options.now();
       if (now - (lastUses.get(keyId) ?? Number.NEGATIVE_INFINITY) < LAST_USE_STEP_MS) return;
       lastUses.set(keyId, now);
@@ -87,22 +75,6 @@ export const authentication = fp<AuthenticationOptions>(
   { name: "authentication", dependencies: ["error-replies", "request-audit"] },
 );
 
-/** The caller of a route that is not public. */
-export function callerOfRequest(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new Error("a route without authentication asked for its caller");
-  return request.caller;
-}
-
-type Forbidden = { refusal: ApiError; policy: PolicyId };
-
-function refusalOf(caller: Caller, access: Extract<RouteAccess, { scope: unknown }>): Forbidden | null {
-  if (!caller.scopes.includes(access.scope))
-    return { refusal: new ApiError("scope_missing", `this key lacks the scope ${access.scope}`), policy: "key-scope" };
-  if (access.role === "admin" && !caller.isAdmin)
-    return { refusal: new ApiError("role_required", "only an administrator may do this"), policy: "admin-role" };
-  return null;
-}
-
 const REFUSALS: Record<Refusal, string> = {
   session_required: "the request has no credential",
   malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
@@ -110,7 +82,7 @@ const REFUSALS: Record<Refusal, string> = {
   user_disabled: "the operator disabled the user of this key",
 };
 
-function callerOf({ read, now }: AuthenticationOptions, header: string | undefined): Caller | Refusal {
+function callerOf({ read, now }: AuthenticationOptions, header: string | undefined): KeyCaller | Refusal {
   if (header === undefined) return "session_required";
   const key = /^Bearer ([^\s]{1,256})$/i.exec(header)?.[1];
   if (key === undefined || !key.startsWith("rsk_")) return "malformed_bearer";
@@ -125,7 +97,7 @@ async function logFailure(gate: AuditGate, reason: string, count: number, window
     {
       type: "auth.failure",
       op: randomUUID(),
-      actor: { sub: "anonymous", kind: "anonymous" },
+      actor: actorOf(null),
       src: { addr: commit("src.addr", source) },
       object: { kind: "appliance", id: "appliance" },
       detail: { reason, count, window_s: windowS },

@@ -6,11 +6,12 @@ import { randomUUID } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
 import type { EventDetail, FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Actor, Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import type { Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
 import type { Decision } from "@resontech/contracts/policies";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf, behalfOf } from "../authorization/in-the-log.ts";
 import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
 import { asApiError } from "./error-replies.ts";
 
@@ -68,14 +69,14 @@ export class RequestAudit {
       addr: commit("src.addr", ip),
       ...(agent === undefined ? {} : { agent: commit("src.agent", agent.slice(0, 512)) }),
     };
-    const actor: Actor = caller === null ? { sub: "anonymous", kind: "anonymous" } : { sub: caller.keyId, kind: "key" };
+    const behalf = behalfOf(caller);
     const fields = (Object.entries(pii ?? {}) as [PiiField, string][]).sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       draft: {
         type,
         op,
-        actor,
-        ...(caller === null ? {} : { on_behalf_of: caller.userId }),
+        actor: actorOf(caller, commit),
+        ...(behalf === undefined ? {} : { on_behalf_of: behalf }),
         src,
         action: `${this.#request.method} ${routeOptions.url ?? "/"}`,
         object: "path" in object ? { kind: "object", id: commit("object.id", object.path) } : { id: op, ...object },

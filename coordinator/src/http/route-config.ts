@@ -1,12 +1,17 @@
 /**
- * What every route states beside its schema: who may call it, and which audit event it leaves. A route that states either
- * not at all stops the start.
+ * What every route states beside its schema: what its caller must be allowed to do, and which audit event it leaves. A route that states
+ * either not at all stops the start.
  */
 import type { EventType } from "@resontech/contracts/audit-catalogue";
-import type { KeyScope } from "@resontech/contracts/http-identity";
 import fp from "fastify-plugin";
+import type { Action } from "../authorization/policy.ts";
 
-export type RouteAccess = { scope: KeyScope; role?: "admin" } | { public: "reason why anybody may call it" | (string & {}) };
+export type RouteAccess =
+  /** Of a user's credential in the Authorization header. */
+  | { action: Action }
+  /** Of whoever the handler makes out by another credential; it asks itself, or the function that it calls. */
+  | { action: Action; credential: string; decidedBy?: string }
+  | { public: "reason why anybody may call it" | (string & {}) };
 
 export type RouteAudit =
   /** The handler logs it; an answer below 400 without it is withheld. */
@@ -16,10 +21,16 @@ export type RouteAudit =
   /** Why nothing is logged. */
   | { none: string };
 
+export type DeclaredRoute = { name: string; access: RouteAccess; audit: RouteAudit };
+
 declare module "fastify" {
   interface FastifyContextConfig {
     access?: RouteAccess;
     audit?: RouteAudit;
+  }
+  interface FastifyInstance {
+    /** Every route as it was declared. */
+    declaredRoutes: readonly DeclaredRoute[];
   }
 }
 
@@ -37,12 +48,21 @@ export class UndeclaredRoute extends Error {
 
 export const routeDeclarations = fp(
   async (app) => {
+    const routes: DeclaredRoute[] = [];
+    app.decorate("declaredRoutes", routes);
     app.addHook("onRoute", (route) => {
-      const name = `${String(route.method)} ${route.url}`;
-      if (route.config?.access === undefined) throw new UndeclaredRoute(name, "access");
-      if (route.config.audit === undefined) throw new UndeclaredRoute(name, "audit event");
+      const name = routeNameOf(route);
+      const { access, audit } = route.config ?? {};
+      if (access === undefined) throw new UndeclaredRoute(name, "access");
+      if (audit === undefined) throw new UndeclaredRoute(name, "audit event");
       if (route.schema?.response === undefined) throw new UndeclaredRoute(name, "response schema");
+      routes.push({ name, access, audit });
     });
   },
   { name: "route-declarations" },
 );
+
+/** `POST /api/tasks/:id/cancel` */
+export function routeNameOf({ method, url }: { method: unknown; url?: string | undefined }): string {
+  return `${String(method)} ${url ?? "/"}`;
+}

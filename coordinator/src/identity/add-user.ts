@@ -10,6 +10,8 @@ import type { EventObject, PiiField } from "@resontech/contracts/audit-event";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import { auditedOperation, type FailureOutcome, type OperationDeps } from "../audited-operation.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { OperatorCaller } from "../authorization/caller.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
@@ -17,7 +19,6 @@ import { bucketNameOf, findBucket, findDefaultProject, findUser, insertUser } fr
 import { formatPlatformKey, hashPlatformKey, type KeyKind, keyHandle } from "./decisions/platform-key.ts";
 import { bucketNameFor, isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
-import { operatorActor } from "./operator-actor.ts";
 
 const FIRST_KEY_LIFE_S = 30 * 24 * 3600;
 
@@ -28,8 +29,7 @@ export type AddUserDeps = OperationDeps & {
   keyKind: KeyKind;
   quotaBytes: number;
   now: () => number;
-  /** Of the host who asks; null where nobody signed in. */
-  person?: string | null;
+  caller: OperatorCaller;
 };
 
 /** Every secret is here and nowhere else. */
@@ -122,7 +122,7 @@ function operation<T extends OperationType, R>(
     commitment: commit(`pii.${field}`, value),
   }));
   const draft: Omit<EventDraft<T>, "phase"> = {
-    ...{ type, op: randomUUID(), actor: operatorActor(deps.person ?? null, commit), object, detail },
+    ...{ type, op: randomUUID(), actor: actorOf(deps.caller, commit), object, detail },
     ...(fields.length === 0 ? {} : { pii: fields }),
   };
   return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) => effect(completeIn));

@@ -1,5 +1,6 @@
 /** Rows of users, projects and buckets. */
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { type RowFilter, whereOf } from "../db/row-filter.ts";
 
 export type Bucket = { name: string; ownerId: string; quotaBytes: number; accessKeyId: string };
 export type UnsettledPair = { bucket: string; accessKeyId: string | null; pending: string | null; retired: string | null };
@@ -57,12 +58,13 @@ export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolea
   db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(Number(allowed), projectId);
 }
 
-export function listProjects(db: ReadHandle, userId: string): Project[] {
+export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
+  const { sql, values } = whereOf(filter, { userId: "owner_id" });
   const rows = db
-    .prepare<[string], { id: string; name: string; is_default: number; created_at: number }>(
-      "SELECT id, name, is_default, created_at FROM projects WHERE owner_id = ? ORDER BY created_at, id",
+    .prepare<string[], { id: string; name: string; is_default: number; created_at: number }>(
+      `SELECT id, name, is_default, created_at FROM projects WHERE ${sql} ORDER BY created_at, id`,
     )
-    .all(userId);
+    .all(...values);
   return rows.map((row) => ({ id: row.id, name: row.name, isDefault: row.is_default === 1, createdAt: row.created_at }));
 }
 

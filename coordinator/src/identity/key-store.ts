@@ -1,8 +1,9 @@
 /** Rows of platform keys. The key itself is nowhere: its hash is. */
 import type { KeyReply, KeyScope } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
+import type { KeyCaller } from "../authorization/caller.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
-import type { Caller } from "./caller.ts";
+import { type RowFilter, whereOf } from "../db/row-filter.ts";
 
 /** More than this many living keys of one user are refused. */
 const MAX_KEYS_A_USER = 10;
@@ -35,7 +36,7 @@ type KeyRow = {
 };
 
 /** Null for a key that is unknown, revoked or over; `disabled` for a good key of a user whom the operator disabled. */
-export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | "disabled" | null {
+export function findCaller(db: ReadHandle, hash: Buffer, now: number): KeyCaller | "disabled" | null {
   const row = db
     .prepare<
       [Buffer, number],
@@ -48,11 +49,13 @@ export function findCaller(db: ReadHandle, hash: Buffer, now: number): Caller | 
   if (row === undefined) return null;
   if (row.disabled_at !== null) return "disabled";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
-  return { keyId: row.id, userId: row.user_id, projectId: row.project_id, scopes, isAdmin: row.is_admin === 1 };
+  const { id: keyId, user_id: userId, project_id: projectId } = row;
+  return { kind: "key", keyId, userId, projectId, scopes, isAdmin: row.is_admin === 1 };
 }
 
-export function listKeys(db: ReadHandle, userId: string): Omit<KeyReply, "current">[] {
-  const rows = db.prepare<[string], KeyRow>("SELECT * FROM platform_keys WHERE user_id = ? ORDER BY created_at, id").all(userId);
+export function listKeys(db: ReadHandle, filter: RowFilter): Omit<KeyReply, "current">[] {
+  const { sql, values } = whereOf(filter, { userId: "user_id" });
+  const rows = db.prepare<string[], KeyRow>(`SELECT * FROM platform_keys WHERE ${sql} ORDER BY created_at, id`).all(...values);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -86,8 +89,9 @@ export function endingKeys(
   return rows.map(({ id, username, expires_at }) => ({ key: id, username, expiresAt: instant(expires_at) }));
 }
 
-export function isOwnKey(db: ReadHandle, userId: string, keyId: string): boolean {
-  return db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?").get(keyId, userId) !== undefined;
+export function findKeyOwner(db: ReadHandle, keyId: string): { userId: string } | null {
+  const owner = db.prepare<[string], { userId: string }>("SELECT user_id AS userId FROM platform_keys WHERE id = ?").get(keyId);
+  return owner ?? null;
 }
 
 export function hasAnyKey(db: ReadHandle, userId: string): boolean {
@@ -114,15 +118,6 @@ export function insertKey(db: WriteHandle, key: NewKey): void {
   ).run({ ...key, scopes: JSON.stringify(key.scopes) });
 }
 
-/** Revoking twice changes nothing. */
-export function revokeKey(db: WriteHandle, userId: string, keyId: string, now: number): void {
-  db.prepare("UPDATE platform_keys SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL").run(
-    now,
-    keyId,
-    userId,
-  );
-}
-
 /** Whosever key it is. A revoked key stays revoked. @throws ApiError not_found */
 export function renewKey(db: WriteHandle, keyId: string, expiresAt: number): void {
   const { changes } = db
@@ -132,7 +127,7 @@ export function renewKey(db: WriteHandle, keyId: string, expiresAt: number): voi
 }
 
 /** Whosever key it is; revoking twice changes nothing. @throws ApiError not_found */
-export function revokeAnyKey(db: WriteHandle, keyId: string, now: number): void {
+export function revokeKey(db: WriteHandle, keyId: string, now: number): void {
   const { changes } = db.prepare("UPDATE platform_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?").run(now, keyId);
   if (changes === 0) throw new ApiError("not_found", "there is no such key");
 }

@@ -1,6 +1,8 @@
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
+import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import { hintOf, reasonEntry } from "./decisions/reasons.ts";
 import type { JobMemberView, JobRounds, JobView } from "./job-view.ts";
 import type { NvflareJob, NvflareStats } from "./kernel.ts";
@@ -14,7 +16,7 @@ export class JobViews {
   readonly #heartbeats: Heartbeats;
   readonly #warnings: WarningTable;
   readonly #job;
-  readonly #page;
+  readonly #prepared: Prepared;
   readonly #attempts;
   readonly #members;
   readonly #rounds;
@@ -23,9 +25,7 @@ export class JobViews {
     this.#heartbeats = heartbeats;
     this.#warnings = warnings;
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
-    this.#page = db.prepare<[string, number, number], JobRow>(
-      "SELECT * FROM jobs WHERE project_id = ? ORDER BY sequence DESC LIMIT ? OFFSET ?",
-    );
+    this.#prepared = new Prepared(db);
     this.#attempts = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number");
     this.#members = db.prepare<[string], MemberWithModel>(
       `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
@@ -42,8 +42,10 @@ export class JobViews {
     return row === undefined ? null : this.#view(row);
   }
 
-  page(projectId: string, limit: number, offset: number): JobView[] {
-    return this.#page.all(projectId, limit, offset).map((row) => this.#view(row));
+  page(filter: RowFilter, limit: number, offset: number): JobView[] {
+    const { sql, values } = whereOf(filter, { projectId: "project_id", userId: "user_id" });
+    const page = `SELECT * FROM jobs WHERE ${sql} ORDER BY sequence DESC LIMIT ? OFFSET ?`;
+    return this.#prepared.all<JobRow>(page, ...values, limit, offset).map((row) => this.#view(row));
   }
 
   nvflareJobs(jobId: string): NvflareJob[] {

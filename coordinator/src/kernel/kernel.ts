@@ -1,3 +1,4 @@
+import type { RowFilter } from "../db/row-filter.ts";
 import type { JobOutput } from "../outputs/output-table.ts";
 import type { AcceptedTask, GateProof } from "./accepted-task.ts";
 import type { JobView } from "./job-view.ts";
@@ -55,10 +56,10 @@ export interface Kernel {
   requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null>;
   /** Tells the job's owner why somebody else stopped the job; nothing for a job that has ended otherwise. */
   explainStop(jobId: string, message: string): Promise<void>;
-  /** Null when the project has no such job. */
-  job(id: string, projectId: string): JobView | null;
+  /** Whosever job it is. */
+  job(id: string): JobView | null;
   /** Newest first. */
-  jobs(projectId: string, limit: number, offset: number): JobView[];
+  jobs(filter: RowFilter, limit: number, offset: number): JobView[];
   /** The job that uses a folder of a bucket now. */
   livingJobOf(bucket: string, outputRoot: string): string | null;
   /** What the job left, by key: versions that stay as long as the job does. */

@@ -1,5 +1,6 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import type { RowFilter } from "../db/row-filter.ts";
 import type { AcceptedTask, GateProof } from "./accepted-task.ts";
 import { Draining } from "./errors.ts";
 import type { FleetViews } from "./fleet-views.ts";
@@ -58,13 +59,12 @@ export class SqliteKernel implements Kernel {
     });
   }
 
-  job(id: string, projectId: string): JobView | null {
-    const view = this.#parts.jobViews.job(id);
-    return view?.projectId === projectId ? view : null;
+  job(id: string): JobView | null {
+    return this.#parts.jobViews.job(id);
   }
 
-  jobs(projectId: string, limit: number, offset: number): JobView[] {
-    return this.#parts.jobViews.page(projectId, limit, offset);
+  jobs(filter: RowFilter, limit: number, offset: number): JobView[] {
+    return this.#parts.jobViews.page(filter, limit, offset);
   }
 
   livingJobOf(bucket: string, outputRoot: string): string | null {

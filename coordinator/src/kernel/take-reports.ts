@@ -23,16 +23,17 @@ export class Reports {
 
   /**
    * Inside a transaction.
+   * @param isHeld whether whoever reports holds the member: what is told of others' is stale
    * @throws AgentRefusal `out_of_order` when an earlier report is missing: nothing is taken, the agent sends again from there
    */
-  take(nodeId: string, reports: readonly MemberReport[]): ReportReply {
-    return { results: reports.map((report) => this.#takeOne(nodeId, report)) };
+  take(reports: readonly MemberReport[], isHeld: (member: MemberRow) => boolean): ReportReply {
+    return { results: reports.map((report) => this.#takeOne(report, isHeld)) };
   }
 
-  #takeOne(nodeId: string, report: MemberReport): "accepted" | "stale" {
+  #takeOne(report: MemberReport, isHeld: (member: MemberRow) => boolean): "accepted" | "stale" {
     const { members } = this.#transitions.parts;
     const member = members.get(report.member);
-    if (member === undefined || member.node_id !== nodeId || compareFences(report.fence, member) !== 0) return "stale";
+    if (member === undefined || !isHeld(member) || compareFences(report.fence, member) !== 0) return "stale";
     if (report.seq <= member.last_seq) return "accepted";
     if (report.seq !== member.last_seq + 1)
       throw new AgentRefusal("out_of_order", `report ${report.seq} of ${member.id} follows ${member.last_seq}`);

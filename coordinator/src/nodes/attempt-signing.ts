@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { SignReply, SignRequest } from "@resontech/contracts/agent-protocol";
 import type { FederationIdentity } from "@resontech/contracts/federation-certificates";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { NodeCaller } from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { FEDERATION_ORG } from "../kernel/desired-set.ts";
@@ -23,9 +25,9 @@ export class AttemptSigning {
   }
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; ApiError `csr_invalid`; AuditUnavailable */
-  async sign(nodeId: string, { member: id, fence, identity, csr }: SignRequest): Promise<SignReply> {
+  async sign(caller: NodeCaller, { member: id, fence, identity, csr }: SignRequest): Promise<SignReply> {
     const { registry, gate } = this.#parts;
-    const member = registry.fenced(nodeId, id, fence);
+    const member = registry.fenced(caller, id, fence);
     if (member.desired !== "run" || !isMemberWorking(member.state))
       throw new AgentRefusal("not_allowed", `member ${id} needs no certificate any more`);
     const root = await this.#root(member.attempt_id);
@@ -33,11 +35,11 @@ export class AttemptSigning {
     await gate.fact({
       type: "key.certificate.issue",
       op: randomUUID(),
-      actor: { sub: nodeId, kind: "node" },
-      object: { kind: "node", id: nodeId },
-      detail: { ...fence, node: nodeId, member: id, identity, certificate_sha256: certificateSha256(cert) },
+      actor: actorOf(caller),
+      object: { kind: "node", id: caller.node },
+      detail: { ...fence, node: caller.node, member: id, identity, certificate_sha256: certificateSha256(cert) },
     });
-    registry.fenced(nodeId, id, fence);
+    registry.fenced(caller, id, fence);
     return { cert, rootCert: root.certPem };
   }
 

@@ -4,6 +4,8 @@ import { committer } from "@resontech/audit/producer";
 import type { KernelRecords } from "../audit/kernel-records.ts";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import { demand } from "../authorization/demand.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -77,12 +79,11 @@ export class JoinTokens {
     if (row === null) throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
     await readSigningRequest(csr);
     const node = row.node_id;
+    const caller = { kind: "node", node, by: "join-token" } as const;
+    demand(caller, "node.join", { node });
     const object = { kind: "node", id: node } as const;
     const op = randomUUID();
-    const ack = await gate.requested(
-      { type: "iam.node.join", op, actor: { sub: node, kind: "node" }, src, object },
-      commitment.disclosures,
-    );
+    const ack = await gate.requested({ type: "iam.node.join", op, actor: actorOf(caller), src, object }, commitment.disclosures);
     const proof = { op, ...ack };
     try {
       const issued = await authority.signNode(node, csr);

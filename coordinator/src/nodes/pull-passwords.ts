@@ -1,5 +1,6 @@
 import type { PullTokenReply, PullTokenRequest } from "@resontech/contracts/agent-protocol";
 import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { NodeCaller } from "../authorization/caller.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
 import type { JobTable } from "../kernel/job-table.ts";
@@ -9,14 +10,14 @@ import type { Registry } from "./registry.ts";
 /** A one-use password for the image of a member, and no other. @throws AgentRefusal `stale_fence`, `not_allowed` */
 export function pullPassword(
   { registry, jobs, passwords }: { registry: Registry; jobs: JobTable; passwords: RegistryPasswords },
-  nodeId: string,
+  caller: NodeCaller,
   { member: id, fence }: PullTokenRequest,
 ): PullTokenReply {
-  const member = registry.fenced(nodeId, id, fence);
+  const member = registry.fenced(caller, id, fence);
   if (member.desired !== "run" || !isMemberWorking(member.state))
     throw new AgentRefusal("not_allowed", `member ${id} needs no image any more`);
   const { reference } = JSON.parse(jobs.get(member.job_id)!.image) as JobImage;
-  return passwords.issue(repositoryOf(reference), { ...fence, node: nodeId, member: id });
+  return passwords.issue(repositoryOf(reference), { ...fence, node: caller.node, member: id });
 }
 
 /** `<registry>/<repository>@sha256:<digest>` → `<repository>` */

@@ -1,5 +1,7 @@
 import type { BeatReply, BeatRequest, RegisterReply, RegisterRequest } from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
+import type { NodeCaller } from "../authorization/caller.ts";
+import { isAllowed } from "../authorization/demand.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { KernelRecords } from "../audit/kernel-records.ts";
@@ -108,9 +110,9 @@ export class Registry {
    * The member of a request, when the fence is the one that holds.
    * @throws AgentRefusal `stale_fence`
    */
-  fenced(nodeId: string, memberId: string, fence: Fence): MemberRow {
+  fenced(caller: NodeCaller, memberId: string, fence: Fence): MemberRow {
     const member = this.#transitions.parts.members.get(memberId);
-    if (member === undefined || member.node_id !== nodeId || compareFences(fence, member) !== 0 || isMemberOver(member.state))
+    if (member === undefined || !isHeldBy(caller, member) || compareFences(fence, member) !== 0 || isMemberOver(member.state))
       throw new AgentRefusal("stale_fence", `member ${memberId} is not held under this fence`);
     return member;
   }
@@ -163,6 +165,11 @@ export class Registry {
     if (!workerId.startsWith(`${nodeId}-`) || !/^\d+$/.test(workerId.slice(nodeId.length + 1)))
       throw new AgentRefusal("invalid_request", `worker ${workerId} is not named after node ${nodeId}`);
   }
+}
+
+/** Whether a node may act for a member. */
+export function isHeldBy(caller: NodeCaller, { node_id: node }: Pick<MemberRow, "node_id">): boolean {
+  return isAllowed(caller, "member.act", { node });
 }
 
 function epochOf({ generation, counter }: NodeRow): Fence | null {

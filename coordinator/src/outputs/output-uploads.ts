@@ -13,6 +13,8 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { committer, joinKey } from "@resontech/audit/producer";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { NodeCaller } from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { isMemberOver, mayMemberWrite } from "../kernel/decisions/member-machine.ts";
 import { newId } from "../kernel/ids.ts";
@@ -61,14 +63,14 @@ export class OutputUploads {
   }
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable */
-  async open(nodeId: string, request: OutputOpenRequest): Promise<OutputOpenReply> {
+  async open(caller: NodeCaller, request: OutputOpenRequest): Promise<OutputOpenReply> {
     const { commit, outputs, store, transitions } = this.#parts;
     const parts = partPlan(request.sizeBytes);
     if (parts === null) throw new AgentRefusal("not_allowed", `${request.sizeBytes} bytes are more than an object can hold`);
-    const upload = await commit.run(() => this.#insert(nodeId, request, parts));
+    const upload = await commit.run(() => this.#insert(caller, request, parts));
     const s3UploadId = await store.createUpload(upload.bucket, upload.key, "application/octet-stream");
     try {
-      await this.#logUrls(nodeId, { ...upload, s3_upload_id: s3UploadId }, { parts: upload.part_count });
+      await this.#logUrls(caller, { ...upload, s3_upload_id: s3UploadId }, { parts: upload.part_count });
     } catch (error) {
       // Nobody was given a URL; the store takes the upload back, now or when it can.
       await commit.run(() => {
@@ -96,10 +98,10 @@ export class OutputUploads {
   }
 
   /** Fresh URLs; asking is a sign of life. @throws AgentRefusal; AuditUnavailable */
-  async parts(nodeId: string, request: OutputPartsRequest): Promise<OutputPartsReply> {
+  async parts(caller: NodeCaller, request: OutputPartsRequest): Promise<OutputPartsReply> {
     const { commit, transitions } = this.#parts;
     const upload = await commit.run(() => {
-      const member = this.#writer(nodeId, request.member, request.fence);
+      const member = this.#writer(caller, request.member, request.fence);
       const open = this.#uploadOf(member, request.upload, ["OPEN"]);
       if (!request.parts.every((number) => number <= open.part_count))
         throw new AgentRefusal("not_allowed", `upload ${open.id} has ${open.part_count} parts`);
@@ -107,13 +109,13 @@ export class OutputUploads {
       return open;
     });
     const urls = await this.#presign(upload, request.parts);
-    await this.#logUrls(nodeId, upload, { parts: urls.length, again: true });
+    await this.#logUrls(caller, upload, { parts: urls.length, again: true });
     return { urls };
   }
 
   /** Safe to repeat. @throws AgentRefusal `storage_unavailable` while the store is at it: the agent asks again */
-  async complete(nodeId: string, request: OutputCompleteRequest): Promise<OutputCompleteReply> {
-    const upload = await this.#parts.commit.run(() => this.#decideCompletion(nodeId, request));
+  async complete(caller: NodeCaller, request: OutputCompleteRequest): Promise<OutputCompleteReply> {
+    const upload = await this.#parts.commit.run(() => this.#decideCompletion(caller, request));
     if (upload.state === "COMPLETED") return { versionId: upload.version_id };
     const answered = new AbortController();
     try {
@@ -145,10 +147,10 @@ export class OutputUploads {
     for (const upload of left) if (!lost.includes(upload)) void this.#finish(upload).catch(() => null);
   }
 
-  #insert(nodeId: string, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
+  #insert(caller: NodeCaller, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
     const { transitions, outputs } = this.#parts;
     const { clock, jobs, commands, members } = transitions.parts;
-    const member = this.#writer(nodeId, request.member, request.fence);
+    const member = this.#writer(caller, request.member, request.fence);
     const job = jobs.get(member.job_id)!;
     const area = request.area ?? "output";
     const key = outputKey(
@@ -197,16 +199,16 @@ export class OutputUploads {
     return upload;
   }
 
-  #decideCompletion(nodeId: string, request: OutputCompleteRequest): UploadRow {
+  #decideCompletion(caller: NodeCaller, request: OutputCompleteRequest): UploadRow {
     const { outputs, transitions, registry } = this.#parts;
-    const held = registry.fenced(nodeId, request.member, request.fence);
+    const held = registry.fenced(caller, request.member, request.fence);
     const upload = this.#uploadOf(held, request.upload, ["OPEN", "COMPLETING", "COMPLETED"]);
     if (upload.state !== "OPEN") {
       // Copying the parts of a large one takes longer than a member may be silent.
       if (this.#completing.has(upload.id)) transitions.progress(held);
       return upload;
     }
-    this.#writer(nodeId, request.member, request.fence);
+    this.#writer(caller, request.member, request.fence);
     const etags = request.etags.map((etag) => etag.replaceAll('"', ""));
     if (etags.length !== upload.part_count)
       throw new AgentRefusal("not_allowed", `upload ${upload.id} has ${upload.part_count} parts, not ${etags.length}`);
@@ -304,8 +306,8 @@ export class OutputUploads {
     return isMemberOver(member.state) || compareFences(fenceOf(upload), member) !== 0;
   }
 
-  #writer(nodeId: string, memberId: string, fence: Fence): MemberRow {
-    const member = this.#parts.registry.fenced(nodeId, memberId, fence);
+  #writer(caller: NodeCaller, memberId: string, fence: Fence): MemberRow {
+    const member = this.#parts.registry.fenced(caller, memberId, fence);
     if (!mayMemberWrite(member.state)) throw new AgentRefusal("not_allowed", `member ${memberId} is past its outputs`);
     return member;
   }
@@ -326,7 +328,7 @@ export class OutputUploads {
     return Promise.all(numbers.map((number) => this.#parts.store.presignPart(bucket, key, s3_upload_id, number, lifeS)));
   }
 
-  async #logUrls(nodeId: string, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
+  async #logUrls(caller: NodeCaller, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
     const commit = committer();
     const { s3_upload_id: uploadId } = upload;
     const { output_root: root } = this.#parts.transitions.parts.jobs.get(upload.job_id)!;
@@ -334,10 +336,10 @@ export class OutputUploads {
       {
         type: "model.output.open",
         op: randomUUID(),
-        actor: { sub: nodeId, kind: "node" },
+        actor: actorOf(caller),
         object: { kind: "object", id: commit("object.id", `${upload.bucket}/${upload.key}`) },
         detail: {
-          ...{ ...fenceOf(upload), node: nodeId, member: upload.member_id, job: upload.job_id },
+          ...{ ...fenceOf(upload), node: caller.node, member: upload.member_id, job: upload.job_id },
           ...{ bytes: upload.size_bytes, ttl_s: urlLifeS(upload.size_bytes), ...issued },
           ...(isSiteFile(root, upload.key) ? { export: true } : {}),
           ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),

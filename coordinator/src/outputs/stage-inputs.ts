@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { StageReply, StageRequest } from "@resontech/contracts/agent-protocol";
 import { committer, urlSha256 } from "@resontech/audit/producer";
 import type { AuditGate } from "../audit-ports.ts";
+import { actorOf } from "../authorization/in-the-log.ts";
+import type { NodeCaller } from "../authorization/caller.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { inputRows, type StageableInput } from "../kernel/desired-set.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
@@ -25,41 +27,41 @@ export class InputStaging {
   }
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL is given out */
-  async stage(nodeId: string, { member: id, fence }: StageRequest): Promise<StageReply> {
+  async stage(caller: NodeCaller, { member: id, fence }: StageRequest): Promise<StageReply> {
     const { db, jobs, registry, store } = this.#parts;
-    const member = this.#mayStage(nodeId, id, fence);
+    const member = this.#mayStage(caller, id, fence);
     const job = jobs.get(member.job_id)!;
     const inputs = inputRows(db, job.id, member);
     const urls = await Promise.all(
       inputs.map(async (input) => {
         const url = await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S);
-        await this.#logAccess(nodeId, job, member, input, url);
+        await this.#logAccess(caller, job, member, input, url);
         return { id: input.id, url };
       }),
     );
     // The fence may have moved while the log was written.
-    registry.fenced(nodeId, id, fence);
+    registry.fenced(caller, id, fence);
     return { urls, expiresInS: URL_LIFE_S };
   }
 
-  #mayStage(nodeId: string, id: string, fence: StageRequest["fence"]): MemberRow {
-    const member = this.#parts.registry.fenced(nodeId, id, fence);
+  #mayStage(caller: NodeCaller, id: string, fence: StageRequest["fence"]): MemberRow {
+    const member = this.#parts.registry.fenced(caller, id, fence);
     if (member.desired !== "run" || !isMemberWorking(member.state))
       throw new AgentRefusal("not_allowed", `member ${id} has nothing to stage any more`);
     return member;
   }
 
-  async #logAccess(nodeId: string, job: JobRow, member: MemberRow, input: StageableInput, url: string): Promise<void> {
+  async #logAccess(caller: NodeCaller, job: JobRow, member: MemberRow, input: StageableInput, url: string): Promise<void> {
     const commit = committer();
     await this.#parts.gate.fact(
       {
         type: "data.stage",
         op: randomUUID(),
-        actor: { sub: nodeId, kind: "node" },
+        actor: actorOf(caller),
         on_behalf_of: job.user_id,
         object: { kind: "object", id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`) },
         detail: {
-          ...{ generation: member.generation, counter: member.counter, node: nodeId, member: member.id },
+          ...{ generation: member.generation, counter: member.counter, node: caller.node, member: member.id },
           ...{ job: job.id, bytes: input.size_bytes, ttl_s: URL_LIFE_S, url_sha256: urlSha256(url) },
         },
       },

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../api-error.ts";
 import type { RequestAudit } from "../http/request-audit.ts";
-import type { Caller } from "../identity/caller.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
@@ -19,7 +18,7 @@ export type SubmissionDeps = ValidationDeps & {
  */
 export async function submitTask(
   deps: SubmissionDeps,
-  caller: Caller,
+  owner: { userId: string; projectId: string },
   bucket: string,
   body: SubmitTaskBody,
   idempotencyKey: string | null,
@@ -27,7 +26,7 @@ export async function submitTask(
 ): Promise<JobView> {
   const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
   if (idempotency !== null) {
-    const known = deps.kernel.findSubmitted(caller.projectId, idempotency.key, idempotency.bodySha256);
+    const known = deps.kernel.findSubmitted(owner.projectId, idempotency.key, idempotency.bodySha256);
     if (known !== null) return audit.operation({ type: "job.submit", object: { kind: "job", id: known.id } }, async () => known);
   }
   const { hasKeyInScript, ...task } = await validateTask(deps, bucket, body);
@@ -50,7 +49,7 @@ export async function submitTask(
     },
     async (operation) => {
       await inputsDurable;
-      const { projectId, userId } = caller;
+      const { projectId, userId } = owner;
       const job = await deps.kernel.submit({ ...task, userId, projectId, audit: operation.proof, idempotency });
       operation.closedElsewhere();
       return job;

@@ -1,6 +1,7 @@
 import { connect } from "@nats-io/transport-node";
 import { agentInboxPrefix, agentSubject, type AgentVerb } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
+import type { NodeCaller } from "../../src/authorization/caller.ts";
 import { type AgentHandlers, AgentRequests } from "../../src/bus/agent-requests.ts";
 import { runNats } from "./nats-fixture.ts";
 
@@ -23,11 +24,13 @@ async function serve(t: Test) {
   t.teardown(() => server[Symbol.asyncDispose]());
   const held = Promise.withResolvers<void>();
   const taken: string[] = [];
-  const handle = (verb: AgentVerb) => async (node: string) => {
-    taken.push(`${verb} ${node}`);
-    if (verb.startsWith("output-")) await held.promise;
-    return {};
-  };
+  const handle =
+    (verb: AgentVerb) =>
+    async ({ node }: NodeCaller) => {
+      taken.push(`${verb} ${node}`);
+      if (verb.startsWith("output-")) await held.promise;
+      return {};
+    };
   const handlers = new Proxy({} as AgentHandlers, { get: (_, verb) => handle(verb as AgentVerb) });
   const options = { servers: `127.0.0.1:${server.port}` };
   const ours = await connect(options);

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
 import { pino } from "pino";
 import t from "tap";
+import { COORDINATOR, S3_FRONT } from "../../src/authorization/caller.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { answerFront } from "../../src/front/answer-front.ts";
 import { FrontServer } from "../../src/front/front-server.ts";
@@ -36,7 +37,7 @@ const store = {
     key === "there" ? { key, versionId: versionId ?? "v", sizeBytes: 7, etag: "" } : null,
   partBytes: async (_bucket: string, _key: string, uploadId: string) => (uploadId === "open" ? 5 : null),
 };
-const answer = answerFront({ read: database.read, store, adminAccessKeyId: "RTADMIN" });
+const answer = answerFront({ caller: S3_FRONT, read: database.read, store, adminAccessKeyId: "RTADMIN" });
 mkdirSync(join(dir, "front"), { mode: 0o750 });
 const path = join(dir, "front", "sock");
 const server = await FrontServer.listen(path, answer, pino({ level: "silent" }));
@@ -87,6 +88,11 @@ t.test("it says whose key and bucket it is, how full, and how large", async (t) 
     { sizeBytes: null },
     { job: null, isOver: true },
   ]);
+});
+
+t.test("no other service is answered", async (t) => {
+  const other = answerFront({ caller: COORDINATOR, read: database.read, store, adminAccessKeyId: "RTADMIN" });
+  await t.rejects(other({ id: 1, ask: "owner", bucket: "alice-1" }), { code: "role_required" });
 });
 
 t.test("who sends no question is cut off; the socket is its group's, and its folder closed to others", async (t) => {

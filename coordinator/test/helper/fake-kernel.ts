@@ -1,5 +1,6 @@
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
+import { isInFilter, type RowFilter } from "../../src/db/row-filter.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
@@ -47,13 +48,12 @@ export class FakeKernel implements Kernel {
 
   async explainStop(): Promise<void> {}
 
-  job(id: string, projectId: string): JobView | null {
-    const view = this.views.get(id);
-    return view?.projectId === projectId ? view : null;
+  job(id: string): JobView | null {
+    return this.views.get(id) ?? null;
   }
 
-  jobs(projectId: string, limit: number, offset: number): JobView[] {
-    return [...this.views.values()].filter((view) => view.projectId === projectId).slice(offset, offset + limit);
+  jobs(filter: RowFilter, limit: number, offset: number): JobView[] {
+    return [...this.views.values()].filter((view) => isInFilter(filter, view)).slice(offset, offset + limit);
   }
 
   outputs() {

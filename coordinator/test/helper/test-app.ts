@@ -85,6 +85,7 @@ export async function makeTestApp(
   });
   const userDeps = {
     ...{ read: database.read, commit, gate: audit.gate, record: audit.record, store: engine.store, bucketKeys, now },
+    caller: { kind: "operator" as const, person: null },
     ...{ keyKind: "dev" as const, quotaBytes: 10 * 1024 ** 3 },
   };
   return {

@@ -87,6 +87,6 @@ t.test("a user has at most ten living keys", async (t) => {
     api.commit.run((db) => insertKey(db, key(11))),
     { code: "too_many_keys" },
   );
-  await api.commit.run((db) => revokeKey(db, user.userId, "k_extra_2", api.clock.now));
+  await api.commit.run((db) => revokeKey(db, "k_extra_2", api.clock.now));
   await t.resolves(api.commit.run((db) => insertKey(db, key(11))));
 });

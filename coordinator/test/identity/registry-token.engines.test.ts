@@ -77,6 +77,7 @@ t.test("a one-use password becomes a token that pulls its one repository from th
   t.equal((await ask("/v2/resontech/fl-cpu/blobs/uploads/", token, "POST")).status, 405, "no push");
   t.match(api.audit.drafts.at(-1), {
     type: "key.registry.token",
+    actor: { sub: "node-a", kind: "node" },
     detail: { member: "m-1" },
     object: { kind: "node", id: "node-a" },
   });
@@ -87,6 +88,7 @@ t.test("a one-use password becomes a token that pulls its one repository from th
 t.test("a person's password is good as often as a client asks, and for as long as was said", async (t) => {
   const issued = api.passwords.issue("resontech/fl-cpu", {}, 600);
   for (let turn = 0; turn < 3; turn++) t.equal((await login(issued.username, issued.password)).statusCode, 200);
+  t.match(api.audit.drafts.at(-1), { actor: { sub: "operator", kind: "operator" }, object: { kind: "node", id: "operator" } });
   t.equal((await login(issued.username, "guess")).statusCode, 401);
   api.clock.now += 601_000;
   t.equal((await login(issued.username, issued.password)).statusCode, 401);

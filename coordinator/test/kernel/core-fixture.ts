@@ -169,7 +169,7 @@ export class CoreFixture {
   }
 
   job(id: string): JobView {
-    return this.core.kernel.job(id, "project-a")!;
+    return this.core.kernel.job(id)!;
   }
 
   /** @param limitMs fails the test rather than waiting for ever */

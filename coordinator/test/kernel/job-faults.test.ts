@@ -15,7 +15,7 @@ async function running(t: Test, change: Partial<AcceptedTask> = {}) {
   const { id } = await world.parts.kernel.submit(world.task("faulty", change));
   await world.parts.scheduler.cycle();
   await agent.fetch();
-  const job = () => world.parts.kernel.job(id, "project-a")!;
+  const job = () => world.parts.kernel.job(id)!;
   const run = async () => {
     for (let step = 0; step < 30 && job().state !== "RUNNING"; step++) {
       agent.advance(step, null);

@@ -143,7 +143,7 @@ export class SimAgent {
       if (spooled.length === 0) return;
       const { results } = await commit.run(() => {
         registry.current(this.node, this.#epoch);
-        return reports.take(this.node, spooled);
+        return reports.take(spooled, ({ node_id: node }) => node === this.node);
       });
       if (lost === "answer") return;
       for (const [at, { member, fence }] of spooled.entries()) this.#settled(member, fence, results[at]!);
@@ -157,7 +157,7 @@ export class SimAgent {
       const { commit, registry, reports } = this.#world.parts;
       await commit.run(() => {
         registry.current(this.node, this.#epoch);
-        return reports.take(this.node, [report]);
+        return reports.take([report], ({ node_id: node }) => node === this.node);
       });
     });
   }

@@ -46,7 +46,7 @@ t.test("no statement reads the uploads of other members and jobs, however many t
     if (turn > 10) agent.finishClients();
     await agent.send();
   }
-  t.equal(parts.kernel.job(id, "project-a")?.state, "SUCCEEDED");
+  t.equal(parts.kernel.job(id)?.state, "SUCCEEDED");
   const [upload] = world.all<{ id: string; member_id: string; key: string }>(
     "SELECT id, member_id, key FROM uploads WHERE job_id = ?",
     id,

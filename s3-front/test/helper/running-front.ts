@@ -12,6 +12,7 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import { S3_FRONT } from "../../../coordinator/src/authorization/caller.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
 import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
@@ -215,7 +216,10 @@ export class RunningFront implements AsyncDisposable {
   }
 
   async startCoordinator(): Promise<void> {
-    const answer = answerFront({ read: this.#database.read, store: this.store, adminAccessKeyId: this.admin.accessKeyId });
+    const answer = answerFront({
+      ...{ caller: S3_FRONT, read: this.#database.read, store: this.store },
+      adminAccessKeyId: this.admin.accessKeyId,
+    });
     this.#coordinator = await FrontServer.listen(this.config.coordinatorSocket, answer, pino({ level: "silent" }));
   }
 

@@ -8,18 +8,16 @@ import {
   isInstant,
 } from "@resontech/contracts/http-audit";
 import { ApiError } from "../../api-error.ts";
-import type { AuditSearch } from "../../audit/audit-search.ts";
-import { findJobObjects, type JobObjects } from "../../audit/job-objects.ts";
+import { type AuditSearch, viewOf } from "../../audit/audit-search.ts";
+import { findJobObjects } from "../../audit/job-objects.ts";
+import { decisionOf } from "../../authorization/in-the-log.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import type { Caller } from "../../identity/caller.ts";
-import { callerOfRequest } from "../authentication.ts";
-import { auditViewOf } from "../decisions/audit-view.ts";
+import { authorize, authorizedRow } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type AuditRoutesDeps = { auditSearch: AuditSearch; read: ReadHandle };
 
 const tags = ["audit"];
-const access = { scope: "audit:read" } as const;
 const log = { kind: "log", id: "appliance" } as const;
 /** How an answer is arranged, not what it is about. */
 const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
@@ -35,22 +33,22 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
         querystring: AuditEventsQuery,
         response: responses(200, AuditEventsReply),
       },
-      config: { access, audit: { event: "audit.search" } },
+      config: { access: { action: "audit.search" }, audit: { event: "audit.search" } },
     },
     async (request) => {
       const { query } = request;
       for (const name of ["from", "to"] as const)
         if (query[name] !== undefined && !isInstant(query[name]))
           throw new ApiError("validation_failed", `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`);
-      const caller = callerOfRequest(request);
-      const { view, decision } = auditViewOf(caller);
+      const verdict = await authorize(request, "audit.search", "rows");
+      const decision = decisionOf(verdict);
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(
         async () => {
-          const { objectsOf } = query;
-          if (objectsOf === undefined) return await auditSearch.events(query, view);
-          const { folders, paths, sameFolder } = requireJobObjects(read, objectsOf, caller);
-          return { ...(await auditSearch.events(query, view, { folders, paths })), sameFolder };
+          const view = viewOf(verdict.rows);
+          if (query.objectsOf === undefined) return await auditSearch.events(query, view);
+          const objects = await authorizedRow(request, "audit.search", findJobObjects(read, query.objectsOf));
+          return { ...(await auditSearch.events(query, view, objects)), sameFolder: objects.sameFolder };
         },
         async (page) => {
           const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
@@ -70,13 +68,14 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
         querystring: AuditEventQuery,
         response: responses(200, AuditEventReply),
       },
-      config: { access, audit: { event: "audit.read" } },
+      config: { access: { action: "audit.read" }, audit: { event: "audit.read" } },
     },
     async (request) => {
       const { index } = request.params;
-      const { view, decision } = auditViewOf(callerOfRequest(request));
+      const verdict = await authorize(request, "audit.read", "rows");
+      const decision = decisionOf(verdict);
       return await looked(
-        () => auditSearch.event(index, request.query.shard, view),
+        () => auditSearch.event(index, request.query.shard, viewOf(verdict.rows)),
         async (entry) => {
           await request.audit.fact({ type: "audit.read", object: log, decision, detail: { entries: entry === null ? 0 : 1 } });
         },
@@ -84,14 +83,6 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
     },
   );
 };
-
-/** @throws ApiError not_found, also for a job that is another's, unless an administrator asks */
-function requireJobObjects(read: ReadHandle, jobId: string, { isAdmin, userId }: Caller): JobObjects {
-  const objects = findJobObjects(read, jobId);
-  if (objects === null || (!isAdmin && objects.userId !== userId))
-    throw new ApiError("not_found", `there is no job ${jobId} whose objects are known`);
-  return objects;
-}
 
 /** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */
 async function looked<T>(look: () => Promise<T>, record: (shown: T | null) => Promise<void>): Promise<T> {

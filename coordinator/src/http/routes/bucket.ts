@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { BucketReply, RotatedKeyReply, UsageReply } from "@resontech/contracts/http-storage";
-import { ApiError } from "../../api-error.ts";
 import type { BucketKeys } from "../../identity/bucket-keys.ts";
 import { type Bucket, findBucket } from "../../identity/bucket-store.ts";
+import type { FastifyRequest } from "fastify";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { callerOfRequest } from "../authentication.ts";
+import { authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type BucketRoutesDeps = {
@@ -16,17 +16,15 @@ export type BucketRoutesDeps = {
   s3: { endpoint: string; region: string };
 };
 
-const access = { scope: "storage" } as const;
-
 export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (app, deps) => {
   app.get(
     "/api/users/storage/bucket",
     {
       schema: { summary: "The caller's bucket", tags: ["storage"], response: responses(200, BucketReply) },
-      config: { access, audit: { event: "data.bucket.read" } },
+      config: { access: { action: "bucket.read" }, audit: { event: "data.bucket.read" } },
     },
     async (request) => {
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.read", deps.read);
       await request.audit.fact({ type: "data.bucket.read", object: { kind: "bucket", id: bucket.ownerId } });
       return {
         bucketAlias: bucket.name,
@@ -47,10 +45,10 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
         tags: ["storage"],
         response: responses(200, RotatedKeyReply),
       },
-      config: { access, audit: { event: "key.bucket.rotate" } },
+      config: { access: { action: "bucket.key.rotate" }, audit: { event: "key.bucket.rotate" } },
     },
     async (request) => {
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.key.rotate", deps.read);
       return request.audit.operation({ type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.ownerId } }, (operation) =>
         deps.bucketKeys.replace(bucket.name, operation.completeIn),
       );
@@ -61,10 +59,10 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
     "/api/users/storage/usage",
     {
       schema: { summary: "Bytes and objects in the bucket", tags: ["storage"], response: responses(200, UsageReply) },
-      config: { access, audit: { event: "data.bucket.usage" } },
+      config: { access: { action: "bucket.read" }, audit: { event: "data.bucket.usage" } },
     },
     async (request) => {
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.read", deps.read);
       const usage = await deps.store.usage(bucket.name);
       await request.audit.fact({ type: "data.bucket.usage", object: { kind: "bucket", id: bucket.ownerId } });
       return { ...usage, quotaBytes: bucket.quotaBytes };
@@ -72,8 +70,12 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
   );
 };
 
-export function requireBucket(read: ReadHandle, userId: string): Bucket {
-  const bucket = findBucket(read, userId);
-  if (bucket === null) throw new ApiError("bucket_missing", "this user has no bucket yet");
-  return bucket;
+/** The caller's bucket. @throws ApiError bucket_missing */
+export async function authorizedBucket(
+  request: FastifyRequest,
+  action: "bucket.read" | "bucket.write" | "bucket.key.rotate" | "job.inputs.read",
+  read: ReadHandle,
+): Promise<Bucket> {
+  const bucket = findBucket(read, callerOfRequest(request).userId);
+  return await authorizedRow(request, action, bucket === null ? null : { ...bucket, userId: bucket.ownerId });
 }

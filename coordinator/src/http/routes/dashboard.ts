@@ -15,14 +15,15 @@ import {
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { Type } from "typebox";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { callerOfRequest } from "../authentication.ts";
+import { authorize, authorizedRow } from "../authorization.ts";
 import { dashboardJob, dashboardJobWithWorkers, instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
-import { requireJob } from "./tasks.ts";
 
 export type DashboardRoutesDeps = { kernel: Kernel; images: readonly JobImage[] };
 
-const config = { access: { scope: "jobs:read" }, audit: { none: "status" } } as const;
+const audit = { none: "status" } as const;
+const ofJob = { access: { action: "job.read" }, audit } as const;
+const ofFleet = { access: { action: "fleet.read" }, audit } as const;
 const tags = ["dashboard"];
 
 export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (app, { kernel, images }) => {
@@ -35,11 +36,12 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
         querystring: JobPageQuery,
         response: responses(200, Type.Array(DashboardJob)),
       },
-      config,
+      config: { access: { action: "job.list" }, audit },
     },
     async (request) => {
       const { limit, offset } = request.query;
-      return kernel.jobs(callerOfRequest(request).projectId, limit, offset).map(dashboardJob);
+      const { rows } = await authorize(request, "job.list", "rows");
+      return kernel.jobs(rows, limit, offset).map(dashboardJob);
     },
   );
 
@@ -52,14 +54,14 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
         params: Type.Object({ id: IdParam }, { additionalProperties: false }),
         response: responses(200, DashboardJobWithWorkers),
       },
-      config,
+      config: ofJob,
     },
-    async (request) => dashboardJobWithWorkers(requireJob(kernel, request.params.id, callerOfRequest(request).projectId)),
+    async (request) => dashboardJobWithWorkers(await authorizedRow(request, "job.read", kernel.job(request.params.id))),
   );
 
   app.get(
     "/api/customer/dashboard/workers/stats",
-    { schema: { summary: "Workers and their free memory", tags, response: responses(200, WorkerStatsReply) }, config },
+    { schema: { summary: "Workers and their free memory", tags, response: responses(200, WorkerStatsReply) }, config: ofFleet },
     async () => {
       const { onlineCount, totalFreeMemoryMb, workers } = kernel.workersStats();
       return {
@@ -87,10 +89,10 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
         querystring: NvflareJobsQuery,
         response: responses(200, NvflareJobsReply),
       },
-      config,
+      config: ofJob,
     },
     async (request) => {
-      const job = requireJob(kernel, request.query.job_id, callerOfRequest(request).projectId);
+      const job = await authorizedRow(request, "job.read", kernel.job(request.query.job_id));
       const jobs = kernel.nvflareJobs(job.id).map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
         job_id: nvflareJob,
         status,
@@ -111,10 +113,10 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
         querystring: NvflareStatsQuery,
         response: responses(200, NvflareStatsReply),
       },
-      config,
+      config: ofJob,
     },
     async (request) => {
-      const job = requireJob(kernel, request.query.job_id, callerOfRequest(request).projectId);
+      const job = await authorizedRow(request, "job.read", kernel.job(request.query.job_id));
       const { currentRound, numRounds } = kernel.nvflareStats(job.id);
       return { current_round: currentRound, num_rounds: numRounds };
     },
@@ -122,14 +124,17 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
 
   app.get(
     "/api/gpu-catalog",
-    { schema: { summary: "Models by catalogue id", tags, response: responses(200, GpuCatalogReply) }, config },
+    { schema: { summary: "Models by catalogue id", tags, response: responses(200, GpuCatalogReply) }, config: ofFleet },
     async () =>
       kernel.catalogue().map(({ pricePerHourCents, ...model }) => ({ ...model, pricePerGpuHourCents: pricePerHourCents })),
   );
 
   app.get(
     "/api/images",
-    { schema: { summary: "Job images and the Python packages in each", tags, response: responses(200, ImagesReply) }, config },
+    {
+      schema: { summary: "Job images and the Python packages in each", tags, response: responses(200, ImagesReply) },
+      config: ofFleet,
+    },
     async () =>
       images.map(({ profile, pythonVersion, sizeBytes, packages }) => ({
         ...{ profile, pythonVersion, sizeBytes },

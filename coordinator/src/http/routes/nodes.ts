@@ -4,6 +4,7 @@ import { NodeReply } from "@resontech/contracts/http-identity";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import { authorize } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type NodeRoutesDeps = {
@@ -17,9 +18,12 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
     "/api/nodes",
     {
       schema: { summary: "Nodes and their state", tags: ["nodes"], response: responses(200, Type.Array(NodeReply)) },
-      config: { access: { scope: "nodes:read", role: "admin" }, audit: { none: "status" } },
+      config: { access: { action: "node.list" }, audit: { none: "status" } },
     },
-    async () => deps.kernel.status().nodes,
+    async (request) => {
+      await authorize(request, "node.list", "every");
+      return deps.kernel.status().nodes;
+    },
   );
 
   app.post(
@@ -32,7 +36,7 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
         response: responses(200, JoinReply),
       },
       config: {
-        access: { public: "the one-use token in the body is the credential" },
+        access: { action: "node.join", credential: "the one-use token in the body", decidedBy: "nodes" },
         audit: { event: "iam.node.join", loggedBy: "nodes" },
       },
     },

@@ -1,8 +1,10 @@
 /** The token realm of the OCI registry: a password in, a short ES256 token to pull one repository out. Its refusals have the form that OCI clients read. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { RegistryErrorReply, RegistryTokenQuery, RegistryTokenReply } from "@resontech/contracts/http-identity";
-import type { RegistryPasswords } from "../../identity/registry-passwords.ts";
+import type { PullGrant, RegistryPasswords } from "../../identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../identity/registry-tokens.ts";
+import type { Caller } from "../../authorization/caller.ts";
+import { authorize } from "../authorization.ts";
 import { asApiError } from "../error-replies.ts";
 
 export type RegistryTokenRoutesDeps = { passwords: RegistryPasswords; tokens: RegistryTokens };
@@ -25,7 +27,7 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
         void reply.code(status).send({ errors: [{ code: OCI_CODES.get(status) ?? "UNKNOWN", message }] });
       },
       config: {
-        access: { public: "a one-use password in Basic authorization is the credential" },
+        access: { action: "registry.pull", credential: "a one-use password in Basic authorization" },
         audit: { event: "key.registry.token" },
       },
     },
@@ -35,6 +37,8 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
         login === null
           ? null
           : await passwords.use(login.username, login.password, async (grant) => {
+              request.caller = holderOf(grant);
+              await authorize(request, "registry.pull", "every");
               await request.audit.fact({
                 type: "key.registry.token",
                 object: { kind: "node", id: grant.audit.node ?? "operator" },
@@ -64,6 +68,11 @@ const OCI_CODES: ReadonlyMap<number, string> = new Map([
   [429, "TOOMANYREQUESTS"],
   [503, "UNAVAILABLE"],
 ]);
+
+/** For whom the password was made: a node that holds a member, or whoever asked on the host. */
+function holderOf({ audit: { node } }: PullGrant): Caller {
+  return node === undefined ? { kind: "operator", person: null } : { kind: "node", node, by: "pull-password" };
+}
 
 function basicLogin(header: string | undefined): { username: string; password: string } | null {
   const encoded = /^Basic ([A-Za-z0-9+/=]{1,512})$/i.exec(header ?? "")?.[1];

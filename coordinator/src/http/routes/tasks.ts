@@ -7,10 +7,10 @@ import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
-import { callerOfRequest } from "../authentication.ts";
+import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { instant, taskReply } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
-import { requireBucket } from "./bucket.ts";
+import { authorizedBucket } from "./bucket.ts";
 
 export type TaskRoutesDeps = SubmissionDeps & { read: ReadHandle; kernel: Kernel };
 
@@ -28,13 +28,14 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
         body: SubmitTaskBody,
         response: responses(201, TaskReply),
       },
-      config: { access: { scope: "jobs:write" }, audit: { event: "job.submit" } },
+      config: { access: { action: "job.submit" }, audit: { event: "job.submit" } },
     },
     async (request, reply) => {
-      const caller = callerOfRequest(request);
-      const bucket = requireBucket(deps.read, caller.userId);
+      const { userId, projectId } = callerOfRequest(request);
+      const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
+      await authorize(request, "job.submit", { userId, projectId });
       const key = idempotencyKey(request.headers["idempotency-key"]);
-      const job = await submitTask(deps, caller, bucket.name, request.body, key, request.audit);
+      const job = await submitTask(deps, { userId, projectId }, bucket.name, request.body, key, request.audit);
       return reply.code(201).send(taskReply(job));
     },
   );
@@ -43,9 +44,9 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     "/api/tasks/:id",
     {
       schema: { summary: "One task", tags, params, response: responses(200, TaskReply) },
-      config: { access: { scope: "jobs:read" }, audit: { none: "status" } },
+      config: { access: { action: "job.read" }, audit: { none: "status" } },
     },
-    async (request) => taskReply(requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId)),
+    async (request) => taskReply(await authorizedRow(request, "job.read", deps.kernel.job(request.params.id))),
   );
 
   app.get(
@@ -57,10 +58,10 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
         params,
         response: responses(200, TaskOutputsReply),
       },
-      config: { access: { scope: "jobs:read" }, audit: { none: "status" } },
+      config: { access: { action: "job.outputs.list" }, audit: { none: "status" } },
     },
     async (request) => {
-      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      const job = await authorizedRow(request, "job.outputs.list", deps.kernel.job(request.params.id));
       return deps.kernel.outputs(job.id).map(({ key, versionId, sizeBytes, sha256, storedAt }) => ({
         key,
         versionId,
@@ -80,10 +81,10 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
         params,
         response: responses(200, RemovedOutputsReply),
       },
-      config: { access: { scope: "jobs:write" }, audit: { event: "data.bucket.delete" } },
+      config: { access: { action: "job.outputs.remove" }, audit: { event: "data.bucket.delete" } },
     },
     async (request) => {
-      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      const job = await authorizedRow(request, "job.outputs.remove", deps.kernel.job(request.params.id));
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
       const object = { kind: "bucket", id: job.userId } as const;
@@ -103,10 +104,10 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     "/api/tasks/:id/cancel",
     {
       schema: { summary: "Ask the task to stop; legal in every state", tags, params, response: responses(200, TaskReply) },
-      config: { access: { scope: "jobs:write" }, audit: { event: "job.cancel" } },
+      config: { access: { action: "job.cancel" }, audit: { event: "job.cancel" } },
     },
     async (request) => {
-      const job = requireJob(deps.kernel, request.params.id, callerOfRequest(request).projectId);
+      const job = await authorizedRow(request, "job.cancel", deps.kernel.job(request.params.id));
       return request.audit.operation({ type: "job.cancel", object: { kind: "job", id: job.id } }, async (operation) => {
         const stopping = await deps.kernel.requestStop(job.id, "user_cancelled", operation.proof);
         operation.closedElsewhere();
@@ -115,13 +116,6 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
   );
 };
-
-/** @throws ApiError not_found, also for another project's job */
-export function requireJob(kernel: Pick<Kernel, "job">, id: string, projectId: string) {
-  const job = kernel.job(id, projectId);
-  if (job === null) throw new ApiError("not_found", "there is no such task");
-  return job;
-}
 
 function idempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;

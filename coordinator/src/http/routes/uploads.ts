@@ -14,9 +14,8 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { checkUploadKey, planUpload } from "../../storage/decisions/upload-plan.ts";
 import { S3ResponseError } from "../../storage/s3-transport.ts";
 import type { VolumeSync } from "../../storage/volume-sync.ts";
-import { callerOfRequest } from "../authentication.ts";
 import { responses } from "../responses.ts";
-import { requireBucket } from "./bucket.ts";
+import { authorizedBucket } from "./bucket.ts";
 
 export type UploadRoutesDeps = {
   read: ReadHandle;
@@ -24,7 +23,7 @@ export type UploadRoutesDeps = {
   volume: Pick<VolumeSync, "durable">;
 };
 
-const access = { scope: "storage" } as const;
+const access = { action: "bucket.write" } as const;
 /** 10,000 parts of about 90 bytes. */
 const COMPLETE_BODY_BYTES = 2 * 1024 * 1024;
 
@@ -42,7 +41,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
     },
     async (request) => {
       const { key, size, contentType = "application/octet-stream" } = request.body;
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.write", deps.read);
       checkUploadKey(key);
       const { parts, expiresS } = planUpload(size);
       if (size > bucket.quotaBytes) {
@@ -87,7 +86,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
     },
     async (request) => {
       const { key, uploadId, parts } = request.body;
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.write", deps.read);
       checkUploadKey(key);
       if (parts.some(({ PartNumber }, index) => PartNumber !== index + 1)) {
         throw new ApiError("upload_parts_invalid", "the part numbers are not 1, 2, 3 …");
@@ -121,7 +120,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
     },
     async (request) => {
       const { key, uploadId } = request.body;
-      const bucket = requireBucket(deps.read, callerOfRequest(request).userId);
+      const bucket = await authorizedBucket(request, "bucket.write", deps.read);
       checkUploadKey(key);
       return request.audit.operation(
         {

@@ -1,0 +1,61 @@
+/** Who asks. Authentication makes a caller, at the edge where the credential arrives; nothing changes it afterwards. */
+import type { KeyScope } from "@resontech/contracts/http-identity";
+import type { ApplianceRole, NodeProof, ProjectRole, Service } from "./policy.ts";
+
+/** A platform key: a program that acts for a user, in the one project that the key was minted for. */
+export type KeyCaller = {
+  kind: "key";
+  keyId: string;
+  userId: string;
+  projectId: string;
+  scopes: readonly KeyScope[];
+  /** The user administers the appliance. */
+  isAdmin: boolean;
+};
+
+/** A role of a person: on the whole appliance, or in one project. */
+export type RoleGrant = { role: ApplianceRole; projectId: null } | { role: ProjectRole; projectId: string };
+
+/** A person who signed in at the identity provider. */
+export type SessionCaller = {
+  kind: "session";
+  /** Of our own table of sessions; the audit log holds a commitment to it. */
+  sessionId: string;
+  userId: string;
+  /** The project that the request is about: the one chosen on the page. */
+  projectId: string;
+  grants: readonly RoleGrant[];
+  /** How strongly the person signed in, `acr` of the identity token, and when, in Unix milliseconds. */
+  signIn: { acr: string; at: number };
+};
+
+/** A process of the appliance, by the socket that only it can open. */
+export type ServiceCaller = { kind: "service"; service: Service };
+
+/** The agent of a node. */
+export type NodeCaller = { kind: "node"; node: string; by: NodeProof };
+
+/** Whoever is root on the appliance's host. */
+export type OperatorCaller = {
+  kind: "operator";
+  /** The login, and whom sudo ran the command for where that is another; null where nobody signed in. */
+  person: string | null;
+};
+
+export type Caller = KeyCaller | SessionCaller | ServiceCaller | NodeCaller | OperatorCaller;
+
+/** Callers who act for a user of the appliance: all that routes serve. */
+export type UserCaller = KeyCaller | SessionCaller;
+
+export const COORDINATOR: ServiceCaller = { kind: "service", service: "coordinator" };
+export const S3_FRONT: ServiceCaller = { kind: "service", service: "s3-front" };
+
+export function isUserCaller(caller: Caller): caller is UserCaller {
+  return caller.kind === "key" || caller.kind === "session";
+}
+
+/** What requests are counted by: two users behind one address don't share a limit. Null: by the address. */
+export function credentialOf(caller: Caller | null): string | null {
+  if (caller?.kind === "key") return caller.keyId;
+  return caller?.kind === "session" ? caller.sessionId : null;
+}

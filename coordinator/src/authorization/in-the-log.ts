@@ -1,0 +1,42 @@
+/** How callers and verdicts stand in the audit log: the one place where an event's actor is made. */
+import type { Actor } from "@resontech/contracts/audit-event";
+import type { Decision } from "@resontech/contracts/policies";
+import type { Caller, KeyCaller, NodeCaller, ServiceCaller } from "./caller.ts";
+import type { Verdict } from "./decide.ts";
+
+/** Hides a personal value: `committer()` of `@resontech/audit/producer`. */
+type CommitPerson = (field: "actor.sid", value: string) => string;
+
+/** @param caller null for whoever has shown no valid credential */
+export function actorOf(caller: KeyCaller | ServiceCaller | NodeCaller | null): Actor;
+export function actorOf(caller: Caller | null, commit: CommitPerson): Actor;
+export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
+  switch (caller?.kind) {
+    case undefined:
+      return { sub: "anonymous", kind: "anonymous" };
+    case "key":
+      return { sub: caller.keyId, kind: "key" };
+    case "session": {
+      const roles = [...new Set(caller.grants.map(({ role }) => role))].sort();
+      return { sub: caller.userId, kind: "user", roles, acr: caller.signIn.acr, sid: commit!("actor.sid", caller.sessionId) };
+    }
+    case "service":
+      return { sub: caller.service, kind: "system" };
+    case "node":
+      return { sub: caller.node, kind: "node" };
+    case "operator":
+      return {
+        ...{ sub: "operator", kind: "operator" },
+        ...(caller.person === null ? {} : { sid: commit!("actor.sid", caller.person) }),
+      };
+  }
+}
+
+/** The user for whom a program acted: `on_behalf_of`. A person who acts is the actor. */
+export function behalfOf(caller: Caller | null): string | undefined {
+  return caller?.kind === "key" ? caller.userId : undefined;
+}
+
+export function decisionOf({ effect, policies }: Verdict): Decision {
+  return { effect, policy_ids: [...policies] };
+}
