@@ -1,7 +1,7 @@
 /** The command tables of our programs, as the programs themselves have them. */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { Command } from "commander";
 import { HELP as VERIFIER_HELP } from "../../audit/src/verifier/output.ts";
 import { PROOFS } from "../../proofs/catalogue.ts";
 import { HELP as TEST_HELP } from "../tests/options.ts";
@@ -10,6 +10,7 @@ import type { CommandTable, Programs } from "./commands.ts";
 const repository = join(import.meta.dirname, "../..");
 const NO_COMMANDS: ReadonlyMap<string, CommandTable> = new Map();
 
+/** Once in a process: a program is composed when it is imported first. */
 export async function readPrograms(): Promise<Programs> {
   const install = await tableOf("../../installer/src/main.ts");
   // `install` is what `sh install.sh` does when no command is named.
@@ -40,24 +41,36 @@ export async function readPrograms(): Promise<Programs> {
   };
 }
 
+/** What is read here of a command of commander. */
+type ComposedCommand = {
+  name: () => string;
+  options: readonly { long?: string | null; short?: string | null; required: boolean; optional: boolean }[];
+  commands: readonly ComposedCommand[];
+};
+
 /** Each program composes its commands and then parses; here it hands them over instead, and nothing of it runs. */
 async function tableOf(main: string): Promise<CommandTable> {
-  const parse = Command.prototype.parseAsync;
-  let composed: Command | null = null;
-  Command.prototype.parseAsync = async function (this: Command) {
-    composed = this;
+  const composed: ComposedCommand[] = [];
+  const handOver = async function (this: ComposedCommand) {
+    composed.push(this);
     return this;
   };
+  // The one that the programs import.
+  const { Command } = createRequire(join(repository, "cli/package.json"))("commander") as { Command: { prototype: object } };
+  const parse = Object.getOwnPropertyDescriptor(Command.prototype, "parseAsync");
+  if (parse === undefined) throw new Error("commander has no parseAsync any more");
+  Object.defineProperty(Command.prototype, "parseAsync", { ...parse, value: handOver });
   try {
     await import(main);
   } finally {
-    Command.prototype.parseAsync = parse;
+    Object.defineProperty(Command.prototype, "parseAsync", parse);
   }
-  if (composed === null) throw new Error(`${main} composed no command`);
-  return tableOfCommand(composed);
+  const [program] = composed;
+  if (program === undefined) throw new Error(`${main} composed no command`);
+  return tableOfCommand(program);
 }
 
-function tableOfCommand(command: Command): CommandTable {
+function tableOfCommand(command: ComposedCommand): CommandTable {
   const options = command.options.flatMap(({ long, short, required, optional }) =>
     [long, short].flatMap((form) => (form == null ? [] : [[form, required || optional] as const])),
   );
@@ -69,7 +82,9 @@ function tableOfCommand(command: Command): CommandTable {
 
 /** Of a program without commander: the options that its help names, of which those with a value have it in capitals. */
 function tableOfHelp(help: string, commands: readonly string[] = []): CommandTable {
-  const options = [...help.matchAll(/(--[a-z][a-z0-9-]*)( [A-Z])?/g)].map(([, form = "", value]) => [form, value !== undefined] as const);
+  const options = [...help.matchAll(/(--[a-z][a-z0-9-]*)( [A-Z])?/g)].map(
+    ([, form = "", value]) => [form, value !== undefined] as const,
+  );
   // An option that stands again in an example has its value there in small letters.
   const all = new Map<string, boolean>();
   for (const [form, hasValue] of options) all.set(form, hasValue || all.get(form) === true);

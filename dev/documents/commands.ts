@@ -39,7 +39,9 @@ function faultOf(line: string, { tables, scripts }: Programs): string | null {
   const script = /^npm run (?:-s )?([a-z:-]+)/.exec(command)?.[1];
   if (script !== undefined && !scripts.has(script)) return `package.json has no script ${script}`;
   const plain = command.replace(/^(?:sudo )?(?:\S*\/)?(?=(?:appliance|resontech) )/, "").replace(/^(node|sh) \S*\/(?=\S)/, "$1 ");
-  const name = [...tables.keys()].filter((key) => plain === key || plain.startsWith(`${key} `)).sort((a, b) => b.length - a.length)[0];
+  const name = [...tables.keys()]
+    .filter((key) => plain === key || plain.startsWith(`${key} `))
+    .sort((a, b) => b.length - a.length)[0];
   const table = name === undefined ? undefined : tables.get(name);
   return name === undefined || table === undefined ? null : walk(name, table, plain.slice(name.length).trim().split(/\s+/));
 }

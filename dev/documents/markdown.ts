@@ -6,7 +6,12 @@ export type Link = Located<{ target: string }>;
 export type Code = Located<{ text: string; isInline: boolean }>;
 /** A paragraph, list item or quotation; code is one word, a link is its text. Tables, headings, fences and HTML comments are no prose. */
 export type Prose = Located<{ text: string }>;
-export type MarkdownFile = { prose: readonly Prose[]; code: readonly Code[]; links: readonly Link[]; anchors: ReadonlySet<string> };
+export type MarkdownFile = {
+  prose: readonly Prose[];
+  code: readonly Code[];
+  links: readonly Link[];
+  anchors: ReadonlySet<string>;
+};
 
 const FENCE = /^\s*(```+|~~~+)\s*(\S*)/;
 const SPAN = /(`+)(.+?)\1(?!`)/g;
@@ -45,7 +50,10 @@ export function readMarkdown(markdown: string): MarkdownFile {
       paragraph = null;
       continue;
     }
-    const text = withoutCode.replace(/^\s*>\s?/, "").replaceAll(LINK, "$<text>").trim();
+    const text = withoutCode
+      .replace(/^\s*>\s?/, "")
+      .replaceAll(LINK, "$<text>")
+      .trim();
     if (paragraph !== null && !ITEM.test(raw)) {
       paragraph.text += ` ${text}`;
       continue;
