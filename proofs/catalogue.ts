@@ -308,6 +308,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 25,
   },
+  "site-losses": {
+    shows: "a site or a connection that is lost in a running attempt costs no job: it goes on, and takes the new container in",
+    goal: "each is borne",
+    figures: [
+      ["losses", "losses"],
+      ["broken", "not borne"],
+    ],
+    minutes: 4,
+  },
   soak: {
     shows: "a hundred jobs in an hour leave memory and files flat",
     goal: "all as they should be",

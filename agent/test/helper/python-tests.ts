@@ -27,7 +27,7 @@ export async function runUnittest(suite: string, env: NodeJS.ProcessEnv = {}): P
 }
 
 /** Which interpreter has NVFlare: the tester's, else the one in the root of the job image. */
-function jobImage(): NodeJS.ProcessEnv | null {
+export function jobImage(): NodeJS.ProcessEnv | null {
   const python = process.env["RT_TEST_PYTHON"];
   if (python !== undefined) return { RT_TEST_PYTHON: python };
   const root = jobImageRoot();

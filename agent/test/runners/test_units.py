@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import logging
 import os
 import sys
 import tempfile
 import time
 import traceback
+import types
 import unittest
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from resontech_runner.failure import SiteError, failure_of, headline_of
 from resontech_runner.job_folder import assemble_job, resume_job
 from resontech_runner.layout import Layout
 from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of, metrics_in, raised_in
+from resontech_runner.logger_methods import give_methods, wrap_training
 from resontech_runner.memory_limit import oom_kills
 from resontech_runner.model_file import find_model, is_older, settled_model
 from resontech_runner.process_end import end_in_words
@@ -540,6 +543,52 @@ class Lines(InFolder):
         reserve.release()
         reserve.release()
         self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class Loggers(unittest.TestCase):
+    def setUp(self):
+        self.said = []
+
+    def logger(self):
+        # As client 0.3.0's executor makes it: a plain function of one event.
+        return lambda event: self.said.append(event)
+
+    def test_training_calls_its_logger_and_its_methods(self):
+        module = types.ModuleType("model_def")
+
+        def fl_train(model, env, out_dir, logger=None):
+            logger("plain")
+            logger.info("epoch %d: %s", 1, "ok")
+            logger.warning({"kind": "dict"})
+            return model
+
+        module.fl_train = fl_train
+        wrap_training(module)
+        wrap_training(module)
+        self.assertEqual(module.fl_train("m", {}, "out", logger=self.logger()), "m")
+        told = [{"type": "info", "msg": "epoch 1: ok"}, {"type": "warning", "msg": "{'kind': 'dict'}"}]
+        self.assertEqual(self.said, ["plain", *told])
+        self.assertFalse(hasattr(module, "fl_validate"))
+
+    def test_levels_names_and_tracebacks_go_as_a_logger_takes_them(self):
+        log = self.logger()
+        give_methods(log)
+        log.log(40, "%(what)s", {"what": "broke"})
+        log.error("no value %d", "x")
+        try:
+            raise ValueError("inside")
+        except ValueError:
+            log.exception("caught")
+        self.assertEqual([event["type"] for event in self.said], ["error", "error", "error"])
+        self.assertEqual([event["msg"] for event in self.said[:2]], ["broke", "no value %d x"])
+        self.assertIn("ValueError: inside", self.said[2]["msg"])
+
+    def test_a_logger_that_has_methods_or_can_have_none_is_left_alone(self):
+        own = logging.getLogger("own")
+        give_methods(own)
+        self.assertNotIn("info", vars(own))
+        give_methods(self.said.append)
+        give_methods(None)
 
 
 class Environment(InFolder):

@@ -31,5 +31,6 @@ def fl_train(model, env, out_dir, logger=None):
             loss = loss_of(model(images), labels)
             loss.backward()
             optimizer.step()
-        (logger or print)(f"epoch {epoch + 1}: loss {loss.item():.4f}")
+        if logger is not None:
+            logger.info("epoch %d: loss %.4f", epoch + 1, loss.item())
     return {"weights": {name: value.detach().cpu() for name, value in model.state_dict().items()}, "samples": len(data)}

@@ -60,6 +60,10 @@ class ServerLauncher(ServerProcessJobLauncher):
 
 class ClientLauncher(ClientProcessJobLauncher):
     def launch_job(self, job_meta: dict, fl_ctx):
-        components = {"observer": "client_observer.ClientObserver", "lost_connection": "lost_connection.LostConnection"}
+        components = {
+            "observer": "client_observer.ClientObserver",
+            "lost_connection": "lost_connection.LostConnection",
+            "user_logger": "user_logger.UserLogger",
+        }
         _write_policy(job_meta, fl_ctx, components)
         return _ClientHandle(process_adapter=super().launch_job(job_meta, fl_ctx).adapter)
