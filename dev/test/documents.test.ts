@@ -108,6 +108,22 @@ t.test("every finding of `appliance status` and of the preflight stands in a pag
   );
 });
 
+t.test("every code that `appliance` and the installer fail with stands in a page for operators", async (t) => {
+  const sources = globSync(["appliance/src/**/*.ts", "installer/src/**/*.ts"], { cwd: repository });
+  const codes = sources.flatMap((source) =>
+    [...read(source).matchAll(/\breadonly code(?::| =)((?:\s*\|?\s*"[a-z_]+")+)/g)].flatMap(([, union = ""]) =>
+      [...union.matchAll(/[a-z_]+/g)].map(([code]) => code),
+    ),
+  );
+  t.ok(codes.includes("not_running") && codes.includes("journal_damaged"));
+  // Faults of the program itself: a command without a declaration, a realm of the release with a variable.
+  const ours = new Set(["undeclared_command", "realm_variable"]);
+  t.same(
+    codes.filter((code) => !ours.has(code) && !operatorCode.includes(code)),
+    [],
+  );
+});
+
 t.test(`a sentence of a document that tells of now has at most ${MAX_WORDS} words`, async (t) => {
   const long = documents
     .filter(TELLS_OF_NOW)
