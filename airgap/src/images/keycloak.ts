@@ -34,7 +34,14 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       mkdirSync(keycloak, { recursive: true });
       await command("tar", ["-xzf", archive, "-C", keycloak, "--strip-components=1", "--no-same-owner"]);
       await command(join(keycloak, "bin", "kc.sh"), ["build", ...BUILD_OPTIONS], {
-        env: { PATH: `${java}/bin:/usr/bin:/bin`, JAVA_HOME: java, HOME: into, SOURCE_DATE_EPOCH: String(epoch) },
+        env: {
+          PATH: `${java}/bin:/usr/bin:/bin`,
+          JAVA_HOME: java,
+          HOME: into,
+          SOURCE_DATE_EPOCH: String(epoch),
+          // Java reads names of files by the locale: without one it finds nothing below a folder with an umlaut.
+          LC_ALL: "C.UTF-8",
+        },
       });
       for (const windows of readdirSync(join(keycloak, "bin")).filter((name) => name.endsWith(".bat")))
         rmSync(join(keycloak, "bin", windows));
