@@ -1,4 +1,4 @@
-// Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/architecture.md.
+// Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
 const rooms = "audit|s3-front|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
 module.exports = {
   forbidden: [

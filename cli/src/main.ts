@@ -23,7 +23,7 @@ const audit = program.command("audit").description("look into the audit log; eac
 audit
   .command("search")
   .description("entries, newest first: an administrator sees all, anybody else what he did or what was done for him")
-  .option("--type <type>", "such as job.submit; docs/auditor.md lists them")
+  .option("--type <type>", "such as job.submit; docs/auditor/events.md lists them")
   .option("--phase <phase>", "requested, completed, failed, denied, fact or observed")
   .option("--outcome <code>", "ok, or why not; refused finds all that was refused")
   .option("--actor <id>", "who acted: a key, a node, a process")

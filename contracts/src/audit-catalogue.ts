@@ -1,6 +1,6 @@
 /**
  * The closed catalogue of audit event types: which phases each may have, whom its object names, what its `detail` says.
- * docs/auditor.md lists the same types; a test fails when they differ. A type never changes meaning.
+ * docs/auditor/events.md lists the same types; a test fails when they differ. A type never changes meaning.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import {

@@ -1,4 +1,4 @@
-/** Every state of a job, in the order of a run that succeeds; see the machine in docs/kernel.md. */
+/** Every state of a job, in the order of a run that succeeds; see the machine in docs/developer/kernel.md. */
 export const JOB_STATES = [
   "ACCEPTED",
   "QUEUED",

@@ -1,4 +1,4 @@
-/** The policies that are decided by so far, as `decision.policy_ids` of an audit event names them. docs/auditor.md lists the same; an id never changes meaning. */
+/** The policies that are decided by so far, as `decision.policy_ids` of an audit event names them. docs/auditor/entries.md lists the same; an id never changes meaning. */
 export const POLICIES = {
   "key-scope": "a platform key does what its scopes name, and nothing else",
   "admin-role": "what concerns the whole appliance is an administrator's",

@@ -1,6 +1,6 @@
 /**
  * What a bucket's quota takes for one version, part, delete marker or open upload at least: a block of the disk, which holds its metadata and tags too.
- * docs/researcher.md states it.
+ * docs/researcher/storage.md states it.
  */
 export const LEAST_COST_BYTES = 4096;
 

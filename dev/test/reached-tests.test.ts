@@ -43,3 +43,11 @@ t.test("what decides how tests run reaches all of them, a document none", async 
   for (const file of ["package-lock.json", "dev/child.ts", ".taprc"]) t.same(reached(file), tests, file);
   t.same(reached("docs/decisions/0001-a.md", "README.md", "audit/README.md"), []);
 });
+
+t.test("every change reaches what reads documents and sources alike", async (t) => {
+  const documents = "dev/test/documents.test.ts";
+  const among = [...tests, documents];
+  for (const changed of ["docs/operator/disks.md", "README.md", "policies/test/realm.test.ts"])
+    t.ok(reachedTests({ changed: [changed], imports, programs, tests: among }).includes(documents), changed);
+  t.same(reachedTests({ changed: [], imports, programs, tests: among }), []);
+});

@@ -13,7 +13,14 @@ export type Reach = {
 
 /** Folders whose every file can change what any test does. */
 const EVERYTHING = /^(?:dev\/|package-lock\.json$|package\.json$|tsconfig\.json$|\.taprc$|\.ci\/)/;
-/** What no test reads. */
+/** Tests that read documents and sources alike, whatever they import: each change of any file reaches them. */
+const READS_ALL: ReadonlySet<string> = new Set([
+  "dev/test/documents.test.ts",
+  "audit/test/decisions/catalogue.test.ts",
+  "coordinator/test/errors-document.test.ts",
+  "proofs/test/proofs-document.test.ts",
+]);
+/** What no other test reads. */
 const NOTHING = /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
 
 /** The tests to run, in the order of `tests`. The installed appliance is made of every file that ships, so each of those reaches `acceptance/`. */
@@ -28,7 +35,10 @@ export function reachedTests({ changed, imports, programs, tests }: Reach): stri
       if (!reached.has(file) && [...imported, ...(programs.get(file) ?? [])].some((each) => reached.has(each))) reached.add(file);
   }
   const ships = relevant.some((file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file));
-  return tests.filter((test) => reached.has(test) || rooms.has(roomOf(test)) || (ships && tierOf(test) === "acceptance"));
+  const all = changed.length === 0 ? new Set<string>() : READS_ALL;
+  return tests.filter(
+    (test) => all.has(test) || reached.has(test) || rooms.has(roomOf(test)) || (ships && tierOf(test) === "acceptance"),
+  );
 }
 
 function roomOf(file: string): string {

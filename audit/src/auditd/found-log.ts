@@ -112,7 +112,7 @@ export class FoundLog {
     await rm(this.#marker, { force: true });
   }
 
-  /** Whoever puts the folder back from a backup leaves it there; docs/operator.md says so. */
+  /** Whoever puts the folder back from a backup leaves it there; docs/operator/restore-log.md says so. */
   get #marker(): string {
     return join(this.#around.config.auditDir, "restored");
   }

@@ -16,7 +16,7 @@ export class SyslogServer {
   port = 0;
   /**
    * In the middle of the frame that comes after so many it is killed, and away until it listens again. One that is back at once, and had read everything,
-   * can't be told from one that kept it: docs/operator.md says so.
+   * can't be told from one that kept it: docs/operator/audit-log.md says so.
    */
   cutAfter = Number.POSITIVE_INFINITY;
   /** Reads everything and never closes. */

@@ -1,6 +1,6 @@
 /**
  * The job's machine as one table: `(state, event) → (state, effects)`. What is not in it does not happen: an event that finds
- * its job elsewhere is stale and is dropped. Drawn in docs/kernel.md; test/kernel/decisions/job-machine.test.ts walks every pair.
+ * its job elsewhere is stale and is dropped. Drawn in docs/developer/kernel.md; test/kernel/decisions/job-machine.test.ts walks every pair.
  */
 import type { JobState } from "@resontech/contracts/job-states";
 

@@ -3,7 +3,7 @@
  * and the receiver, which reads in order, closes it from its side once it has read that end, and all that came before (§4.4 obliges it). The kernel of a host
  * whose receiver was killed closes connections too; so the receiver must also answer a new handshake at once before what was sent counts as taken.
  *
- * What this can't tell is whether a receiver that crashes afterwards had written what it read. See docs/operator.md.
+ * What this can't tell is whether a receiver that crashes afterwards had written what it read. See docs/operator/audit-log.md.
  */
 import { once } from "node:events";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";

@@ -1,0 +1,6 @@
+/** What is wrong with a document, and where. */
+export type Finding = { document: string; line: number; what: string };
+
+export function describeFinding({ document, line, what }: Finding): string {
+  return `${document}:${line}: ${what}`;
+}
