@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import t from "tap";
 import { TestNode } from "./helper/test-node.ts";
 import { until } from "./helper/engine-process.ts";
@@ -55,8 +54,7 @@ t.test(
     const { peer } = node;
     t.teardown(() => t.passing() || t.comment(node.log()));
     node.run();
-    const plain = node.member("brisk-1", { kind: "server" }, []);
-    const server: DesiredMember = { ...plain, federation: { ...plain.federation, isResumable: true } };
+    const server = node.member("brisk-1", { kind: "server" }, [], {}, { isResumable: true });
     await until("registration", () => peer.registrations.length === 1);
     peer.want(server);
     await peer.event(server.member, "ready");
@@ -91,11 +89,7 @@ t.test(
     const committed = "model of round 6";
     const checkpoint = await node.input("checkpoint", "resume/model.pt", committed);
     const sha256 = createHash("sha256").update(committed).digest("hex");
-    const plain = node.member("rounds-1", { kind: "server" }, [{ ...checkpoint, sha256 }]);
-    const server: DesiredMember = {
-      ...plain,
-      federation: { ...plain.federation, isResumable: true, resume: { startRound: 7, roundsLeft: 2 } },
-    };
+    const server = node.member("rounds-1", { kind: "server" }, [{ ...checkpoint, sha256 }], {}, { isResumable: true });
     await until("registration", () => peer.registrations.length === 1);
     peer.want(server);
     await peer.event(server.member, "released");

@@ -31,16 +31,16 @@ type Gang = { server: DesiredMember; near: DesiredMember; far: DesiredMember };
 
 /** Server and site-1 on node-a, site-2 on node-b. */
 async function gang(job: string, port: number, dials: readonly string[] = []): Promise<Gang> {
-  const federation = { ...a.member(job, { kind: "server" }, []).federation, sites: ["site-1", "site-2"], minClients: 2 };
+  const federation = { sites: ["site-1", "site-2"] };
   const shard = (node: TestNode) => node.input("shard", "shard.zip", zipOf([{ name: "dial.txt", body: dials.join("\n") }]));
-  const client = async (node: TestNode, index: number, bridge?: MemberBridge): Promise<DesiredMember> => ({
-    ...node.member(job, { kind: "client", index, site: `site-${index + 1}` }, [await shard(node)], { federation }),
-    ...(bridge === undefined ? {} : { bridge }),
-  });
+  const client = async (node: TestNode, index: number, bridge?: MemberBridge): Promise<DesiredMember> => {
+    const role = { kind: "client", index, site: `site-${index + 1}` } as const;
+    return node.member(job, role, [await shard(node)], bridge === undefined ? {} : { bridge }, federation);
+  };
   const listen: MemberBridge = { kind: "listen", port, peers: [b.bridgePeer] };
   const dial: MemberBridge = { kind: "dial", host: a.config.address, port, peer: a.bridgePeer };
   return {
-    server: { ...a.member(job, { kind: "server" }, [], { federation }), bridge: listen },
+    server: a.member(job, { kind: "server" }, [], { bridge: listen }, federation),
     near: await client(a, 0),
     far: await client(b, 1, dial),
   };

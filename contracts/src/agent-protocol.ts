@@ -11,6 +11,8 @@ import { PortRange } from "./port-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
+/** Of a file in a folder of its own: no path. */
+const FileName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
 const Bytes = Type.Integer({ minimum: 0 });
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Text = Type.String({ maxLength: 16_384 });
@@ -120,14 +122,7 @@ export type BeatReply = { nonce: string; leaseMs: number; desiredVersion: number
 
 // ── desired ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export const MemberRole = Type.Union([
-  Type.Object({ kind: Type.Literal("server") }, closed),
-  /** `site` is the NVFlare name, `site-1` … in shard file-name order; `index` starts at 0. */
-  Type.Object({ kind: Type.Literal("client"), index: Type.Integer({ minimum: 0 }), site: Id }, closed),
-]);
-export type MemberRole = Static<typeof MemberRole>;
-
-/** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`, `resume/<basename>`. */
+/** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`, `resume/<basename>`, `payload/…` (`file`). */
 export const StagedInput = Type.Object(
   {
     id: Id,
@@ -137,6 +132,7 @@ export const StagedInput = Type.Object(
       Type.Literal("shard"),
       Type.Literal("model"),
       Type.Literal("checkpoint"),
+      Type.Literal("file"),
     ]),
     target: Type.String({ minLength: 1, maxLength: 1024 }),
     sizeBytes: Bytes,
@@ -147,13 +143,6 @@ export const StagedInput = Type.Object(
   closed,
 );
 export type StagedInput = Static<typeof StagedInput>;
-
-/** `startRound` as the workflow numbers rounds; `roundsLeft` counts it and those after it. */
-export const FederationResume = Type.Object(
-  { startRound: Type.Integer({ minimum: 1 }), roundsLeft: Type.Integer({ minimum: 1 }) },
-  closed,
-);
-export type FederationResume = Static<typeof FederationResume>;
 
 /** A node as its peers recognize it: the name in its certificate, and that very certificate. */
 export const BridgePeer = Type.Object({ node: Id, certificateSha256: Sha256 }, closed);
@@ -186,12 +175,89 @@ export const MemberBridge = Type.Union([
 export type MemberBridge = Static<typeof MemberBridge>;
 export const BRIDGE_REACHED = 0x01;
 
+const ContainerPath = Type.String({ minLength: 1, maxLength: 1024 });
+const OutputKey = Type.String({ minLength: 1, maxLength: 512 });
+
+/**
+ * Where a member stands in its attempt's network, which has no way out. `hub`: all know one member by name, and `index` counts the others;
+ * it is null for the hub itself.
+ */
+export const MemberNetwork = Type.Union([
+  Type.Object({ shape: Type.Literal("closed") }, closed),
+  Type.Object(
+    {
+      shape: Type.Literal("hub"),
+      index: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+      name: Id,
+      /** In the hub's own container. */
+      port: Type.Integer({ minimum: 1, maximum: 65535 }),
+    },
+    closed,
+  ),
+]);
+export type MemberNetwork = Static<typeof MemberNetwork>;
+
+/** What of a member's files is stored, and below which keys of the job's output root. */
+export const MemberOutputs = Type.Object(
+  {
+    /** Files that only grow, by their path in the container: stored at the end, and within seconds of the end of a round. */
+    logs: Type.Array(Type.Object({ file: ContainerPath, key: OutputKey }, closed), { maxItems: 16 }),
+    /** What the member printed, its last 64 MiB; null where its chunks below `logs/` are enough. */
+    printed: Type.Union([OutputKey, Type.Null()]),
+    /** The folder for the model that the payload names at its end; null where it names none. */
+    models: Type.Union([OutputKey, Type.Null()]),
+    /** Where files of `/app/out` go; null keeps them in. `site` is named where some do not come back. */
+    files: Type.Union([Type.Object({ folder: OutputKey, site: Id }, closed), Type.Null()]),
+    /** The model of each round is stored as a checkpoint that a later attempt goes on from. */
+    checkpoints: Type.Boolean(),
+  },
+  closed,
+);
+export type MemberOutputs = Static<typeof MemberOutputs>;
+
+/** What a member runs and what becomes of its files: all that an agent needs to know of a kind of workload. */
+export const MemberPayload = Type.Object(
+  {
+    /** Behind PID 1. */
+    command: Type.Array(Type.String({ maxLength: 4096 }), { minItems: 1, maxItems: 1024 }),
+    /** Beside what every container has. */
+    environment: Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$" }), Type.String({ maxLength: 8192 }), {
+      ...closed,
+      maxProperties: 128,
+    }),
+    /** Written below `/rt/job`, readable by the job. */
+    files: Type.Array(Type.Object({ name: FileName, text: Type.String({ maxLength: 1_048_576 }) }, closed), { maxItems: 16 }),
+    /** Keys that are made on the node, with certificates of the attempt's own authority: file names below `/rt/job/kit`. */
+    certificates: Type.Union([
+      Type.Object(
+        {
+          root: FileName,
+          leaves: Type.Array(
+            Type.Object(
+              { identity: Type.Union([Type.Literal("member"), Type.Literal("admin")]), key: FileName, certificate: FileName },
+              closed,
+            ),
+            { minItems: 1, maxItems: 4 },
+          ),
+        },
+        closed,
+      ),
+      Type.Null(),
+    ]),
+    network: MemberNetwork,
+    /** Names that its events may speak of. */
+    sites: Type.Array(Id, { maxItems: 4096 }),
+    outputs: MemberOutputs,
+  },
+  closed,
+);
+export type MemberPayload = Static<typeof MemberPayload>;
+
 export const DesiredMember = Type.Object(
   {
     member: Id,
     job: Id,
     attempt: Id,
-    role: MemberRole,
     fence: Fence,
     /**
      * `stop` under a fence newer than the one held (or with nothing held at all): whatever is left of this member is torn down, nothing
@@ -213,25 +279,7 @@ export const DesiredMember = Type.Object(
       },
       closed,
     ),
-    federation: Type.Object(
-      {
-        org: Id,
-        serverName: Id,
-        serverPort: Type.Integer({ minimum: 1, maximum: 65535 }),
-        sites: Type.Array(Id),
-        minClients: Type.Integer({ minimum: 1 }),
-        /** Null when the workflow does not name its rounds. */
-        numRounds: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
-        taskRequestIntervalMs: Type.Integer({ minimum: 1 }),
-        /** The server commits the model of each round, so that a later attempt can go on from it. */
-        isResumable: Type.Boolean(),
-        /** The job's project lets files of its sites out: what a client's code wrote in `/app/out` comes back as well. */
-        returnsSiteFiles: Type.Optional(Type.Boolean()),
-        /** The attempt goes on from a committed round; its model is among the server's inputs. */
-        resume: Type.Union([FederationResume, Type.Null()]),
-      },
-      closed,
-    ),
+    payload: MemberPayload,
     /** Absent when the attempt has all its members on one node, and for a client on the server's. May change under one fence. */
     bridge: Type.Optional(MemberBridge),
     inputs: Type.Array(StagedInput, { maxItems: 10_000 }),

@@ -22,6 +22,12 @@ export const ERROR_CATALOGUE = {
 
   // 400: scripts and configs
   script_missing: { status: 400, hint: "Upload model_def.py, custom_client_executor.py and custom_persistor.py to scripts/." },
+  command_script_missing: { status: 400, hint: "Upload the script to the path that `scriptPath` names." },
+  input_folder_empty: { status: 400, hint: "Upload the inputs to this folder, or leave it out of `inputFolders`." },
+  input_name_invalid: {
+    status: 400,
+    hint: "Rename the object so that it is a path of a file: parts of at most 255 bytes, none of them empty, `.` or `..`.",
+  },
   script_too_large: { status: 400, hint: "Keep each script under 4 MiB; data belongs into the shards." },
   script_not_text: { status: 400, hint: "Upload the script as UTF-8 text." },
   config_missing: {

@@ -7,27 +7,75 @@ import { JOB_STATES, MEMBER_STATES } from "./job-states.ts";
 const BucketPath = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key with a leading slash" });
 const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 
-export const SubmitTaskBody = Type.Object(
+/** What every kind of task may say: what it is called, where it may run, how long. */
+const ofEveryKind = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  estimatedMemoryMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216 })),
+  workerIds: Type.Optional(Type.Array(IdParam, { maxItems: 1024 })),
+  autoSelectWorkers: Type.Optional(Type.Boolean()),
+  gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
+  maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
+  onlyMineWorkers: Type.Optional(Type.Boolean()),
+  timeLimitMinutes: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
+  ),
+};
+
+/** NVFlare federated training, as the public client submits it. */
+export const SubmitFederationBody = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    kind: Type.Optional(Type.Literal("federation")),
+    ...ofEveryKind,
     shardsDirPath: BucketPath,
     trainingScriptsFolderPath: BucketPath,
     trainingConfigFolderPath: BucketPath,
     trainingRequirementsFolderPath: BucketPath,
     modelFolderPath: Type.Optional(BucketPath),
-    estimatedMemoryMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216 })),
-    workerIds: Type.Optional(Type.Array(IdParam, { maxItems: 1024 })),
-    autoSelectWorkers: Type.Optional(Type.Boolean()),
-    gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
-    maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
-    onlyMineWorkers: Type.Optional(Type.Boolean()),
-    timeLimitMinutes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
-    ),
   },
   closed,
 );
-export type SubmitTaskBody = Static<typeof SubmitTaskBody>;
+export type SubmitFederationBody = Static<typeof SubmitFederationBody>;
+
+/** One script on one worker, without a way out: data preparation and the like. */
+export const SubmitCommandBody = Type.Object(
+  {
+    kind: Type.Literal("command"),
+    ...ofEveryKind,
+    scriptPath: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: "Bucket key with a leading slash; ends in .py or .sh",
+    }),
+    arguments: Type.Optional(Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64 })),
+    environment: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), Type.String({ maxLength: 4096 }), {
+        maxProperties: 64,
+        additionalProperties: false,
+      }),
+    ),
+    inputFolders: Type.Optional(
+      Type.Array(BucketPath, { maxItems: 16, description: "Each arrives as /app/payload/<last part of its path>" }),
+    ),
+    imageProfile: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" })),
+  },
+  closed,
+);
+export type SubmitCommandBody = Static<typeof SubmitCommandBody>;
+
+/** By `kind`; what says none is a federation. Only the schema of its kind judges a body, so that errors name its fields. */
+export type SubmitTaskBody = SubmitFederationBody | SubmitCommandBody;
+export const SubmitTaskBody = Type.Unsafe<SubmitTaskBody>({
+  type: "object",
+  allOf: [
+    { properties: { kind: { type: "string", enum: ["federation", "command"] } } },
+    {
+      if: { properties: { kind: { const: "command" } }, required: ["kind"] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, of an object that nobody awaits
+      then: SubmitCommandBody,
+      else: SubmitFederationBody,
+    },
+  ],
+});
 
 /** The only words that the client knows; the exact state is in `detail`. */
 const WireStatus = Type.Enum(["QUEUED", "RUNNING", "FINISHED", "FAILED"]);
@@ -36,6 +84,8 @@ const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
 
 export const JobDetail = Type.Object(
   {
+    /** Of the workload, as its submission named it. */
+    kind: Type.String(),
     state: Type.Enum([...JOB_STATES]),
     since: Instant,
     /** When the state ends by itself, and not well. */
@@ -108,7 +158,7 @@ export const DashboardJobWithWorkers = Type.Object(
       Type.Object(
         {
           id: Type.String(),
-          role: Type.Enum(["server", "client"]),
+          role: Type.String({ description: "A name of the workload's, `server` or `client` of a federation" }),
           site: Nullable(Type.String()),
           node: Type.String(),
           workerId: Nullable(Type.String()),

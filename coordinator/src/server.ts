@@ -30,6 +30,7 @@ import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
+import { validateSubmission } from "./workloads/validate-submission.ts";
 
 /** Longest orderly stop; what is left then is ended by the exit, and finished by the next start. */
 const STOP_MS = 15_000;
@@ -72,6 +73,7 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
 
   const app = await buildApp({
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
+    validate: validateSubmission,
     s3: { endpoint, region },
     auditSearch: new AuditSearch(config.audit.searchSocket),
     images: config.images,

@@ -2,7 +2,6 @@
 import type { ContainerCreateOptions, DeviceMapping, DeviceRequest } from "dockerode";
 import type { DesiredMember, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
-import { RUNNER_COMMAND } from "@resontech/contracts/runner";
 import type { Attachment } from "../network/job-network.ts";
 import { OWN_FILES } from "./decisions/own-files.ts";
 
@@ -63,16 +62,16 @@ export type ContainerParts = {
 
 export function containerOptions(member: DesiredMember, parts: ContainerParts): ContainerCreateOptions {
   const { name, instance, uid, mounts, attachment } = parts;
-  const { resources } = member;
+  const { resources, payload } = member;
   return {
     name,
     Image: member.image,
     User: `${uid}:${uid}`,
     Hostname: JOB_HOSTNAME,
     WorkingDir: "/tmp",
-    Env: ENVIRONMENT,
+    Env: [...ENVIRONMENT, ...Object.entries(payload.environment).map(([name, value]) => `${name}=${value}`)],
     Entrypoint: ["/rt/init"],
-    Cmd: ["-lease", "/rt/lease/lease", "-output", OUTPUT_FILE, "--", ...RUNNER_COMMAND],
+    Cmd: ["-lease", "/rt/lease/lease", "-output", OUTPUT_FILE, "--", ...payload.command],
     Labels: {
       [LABELS.instance]: instance,
       [LABELS.member]: member.member,

@@ -17,12 +17,14 @@ export type End = {
   exitCode: number;
   oomKilled: boolean;
   verdict: Verdict | null;
+  /** The last lines that a payload without a verdict printed; null where there are none. */
+  printed: string | null;
   isDiskFull: boolean;
   limits: { memoryBytes: number; diskBytes: number };
 };
 
 /** Null when the payload did all it had to. */
-export function judgeEnd({ exitCode, oomKilled, verdict, isDiskFull, limits }: End): Failure | null {
+export function judgeEnd({ exitCode, oomKilled, verdict, printed, isDiskFull, limits }: End): Failure | null {
   // What was said in time stands, however the process was swept away afterwards.
   if (verdict?.kind === "finished") return null;
   if (exitCode === INIT_EXIT.leaseLost)
@@ -38,7 +40,8 @@ export function judgeEnd({ exitCode, oomKilled, verdict, isDiskFull, limits }: E
   if (exitCode === EXIT.done) return null;
   if (ENDED_FROM_OUTSIDE.includes(exitCode))
     return { reason: "container_failed", message: `the container was ended from outside (exit code ${exitCode})` };
-  return { reason: "payload_exited", message: `the payload ended with exit code ${exitCode}` };
+  const detail = printed === null ? {} : { detail: printed };
+  return { reason: "payload_exited", message: `the payload ended with exit code ${exitCode}`, ...detail };
 }
 
 function caused(reason: AgentReason, message: string, verdict: Verdict | null): Failure {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { formatFence } from "@resontech/contracts/fence";
 import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
-import { openInContainer } from "./server-outputs.ts";
+import { openInContainer } from "./open-in-container.ts";
 
 /** The copy must leave this many times its size to the job, whose disk it is. */
 const LEAVE_FACTOR = 2;
@@ -28,7 +28,7 @@ export class CheckpointUploads {
   }
 
   request(model: RoundModel): void {
-    if (this.#member.journal.state.desired.federation.isResumable) this.#next = model;
+    if (this.#member.journal.state.desired.payload.outputs.checkpoints) this.#next = model;
   }
 
   /** Starts what is due. @param nowMs of a clock that is never set */

@@ -1,18 +1,19 @@
 /** The container has ended: what it leaves is stored, whatever became of it. */
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { persist } from "../bus/persist.ts";
+import { modelKeys } from "../decisions/model-keys.ts";
 import { chooseOwnFiles } from "../decisions/own-files.ts";
 import { findOwnFiles } from "./find-own-files.ts";
 import { JobFile } from "./job-file.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
-import { LOG_OUTPUTS, modelKeys, openInContainer } from "./server-outputs.ts";
+import { openInContainer } from "./open-in-container.ts";
 import { TransferProgress } from "./transfer-progress.ts";
 
 const REOPENINGS = 5;
-/** Of a site's log its end comes back as one file; all of it lies in chunks below `logs/`. */
-const MAX_SITE_LOG_BYTES = 64 * 1024 * 1024;
+/** Of what a member printed the end comes back as one file; all of it lies in chunks below `logs/`. */
+const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
 const OUT = "/app/out/";
 
 export async function drainMember(member: MemberContext): Promise<void> {
@@ -21,45 +22,38 @@ export async function drainMember(member: MemberContext): Promise<void> {
   await new LogShipper(member).finish();
   const progress = new TransferProgress(journal);
   const keys: string[] = [];
-  if (desired.role.kind === "client") {
-    const { site } = desired.role;
-    await storeSiteLog(member, site, keys);
-    if (desired.federation.returnsSiteFiles === true && (stop === null || stop.reason === "attempt_ended"))
-      await storeOwnFiles(member, { site, folder: `files_out/sites/${site}` }, progress, keys);
+  const { logs, printed, models, files } = desired.payload.outputs;
+  for (const { file: path, key } of logs) {
+    using file = openInContainer(disk, path);
+    if (file === null) continue;
+    await upload(member, file, key, progress);
+    keys.push(key);
   }
-  if (desired.role.kind === "server") {
-    for (const { path, key } of LOG_OUTPUTS) {
-      using file = openInContainer(disk, path);
-      if (file === null) continue;
+  if (printed !== null) await storePrinted(member, printed, keys);
+  if (models !== null && model !== null && failure === null && stop === null) {
+    using file = openInContainer(disk, model.file);
+    if (file === null) throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
+    for (const key of modelKeys(models, model.name)) {
       await upload(member, file, key, progress);
       keys.push(key);
     }
-    if (model !== null && failure === null && stop === null) {
-      using file = openInContainer(disk, model.file);
-      if (file === null) throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
-      for (const key of modelKeys(model.name)) {
-        await upload(member, file, key, progress);
-        keys.push(key);
-      }
-    }
-    // Who cancels waits for the end.
-    if (stop === null) await storeOwnFiles(member, { site: "server", folder: "files_out" }, progress, keys);
   }
+  // Who cancels waits for the end.
+  if (files !== null && (stop === null || stop.reason === "attempt_ended")) await storeOwnFiles(member, files, progress, keys);
   journal.note({ phase: "releasing" }, { kind: "outputs-uploaded", keys });
 }
 
-/** Where hints send people: `files_out/logs/<site>.log`. A site whose log can't be stored has done its part nevertheless. */
-async function storeSiteLog({ tools, ref, disk, abandoned }: MemberContext, site: string, keys: string[]): Promise<void> {
+/** Where hints send people. A member whose log can't be stored has done its part nevertheless. */
+async function storePrinted({ tools, ref, disk, abandoned }: MemberContext, key: string, keys: string[]): Promise<void> {
   using file = JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
   if (file === null || file.sizeBytes === 0) return;
-  const key = `files_out/logs/${site}.log`;
-  const start = Math.max(0, file.sizeBytes - MAX_SITE_LOG_BYTES);
+  const start = Math.max(0, file.sizeBytes - MAX_PRINTED_BYTES);
   try {
     await tools.uploader.upload(ref, { fd: file.fd, start, sizeBytes: file.sizeBytes - start, key }, abandoned);
     keys.push(key);
   } catch (error) {
     if (abandoned.aborted || isStaleFence(error)) throw error;
-    tools.log.warn({ err: error, member: ref.member, key }, "a site's log is not stored as one file; its chunks are");
+    tools.log.warn({ err: error, member: ref.member, key }, "a member's log is not stored as one file; its chunks are");
   }
 }
 

@@ -1,5 +1,5 @@
 import type { MemberContext } from "./member-context.ts";
-import { LOG_OUTPUTS, openInContainer } from "./server-outputs.ts";
+import { openInContainer } from "./open-in-container.ts";
 
 /** A rewritten log stays one small upload. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -7,7 +7,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const EVERY_MS = 5_000;
 
 /**
- * Rewrites the server's log and metrics within five seconds of a round's end, with what came meanwhile, one upload at a time. What came after the last
+ * Rewrites the logs that only grow within five seconds of a round's end, with what came meanwhile, one upload at a time. What came after the last
  * is stored when the member is drained.
  */
 export class RoundUploads {
@@ -21,7 +21,11 @@ export class RoundUploads {
 
   /** A round has ended. @param nowMs of a clock that is never set */
   request(nowMs: number): void {
-    if (this.#member.journal.state.desired.role.kind === "server") this.#dueAtMs ??= nowMs + EVERY_MS;
+    if (this.#logs.length > 0) this.#dueAtMs ??= nowMs + EVERY_MS;
+  }
+
+  get #logs() {
+    return this.#member.journal.state.desired.payload.outputs.logs;
   }
 
   /** Starts what is due. @param nowMs of the same clock */
@@ -40,7 +44,7 @@ export class RoundUploads {
 
   async #upload(): Promise<void> {
     const { tools, ref, disk, abandoned } = this.#member;
-    for (const { path, key } of LOG_OUTPUTS) {
+    for (const { file: path, key } of this.#logs) {
       if (abandoned.aborted) return;
       using file = openInContainer(disk, path);
       if (file === null || file.sizeBytes > MAX_BYTES) continue;

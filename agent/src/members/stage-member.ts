@@ -1,10 +1,9 @@
 /** From nothing to a running container: disk, inputs, image, keys, network. Begun anew after a crash, until the container is there. */
 import { execFile } from "node:child_process";
 import { chownSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import type { StagedInput } from "@resontech/contracts/agent-protocol";
-import { KIT_FILES, RESUME_MODEL, type RunnerSpec } from "@resontech/contracts/runner";
 import { persist } from "../bus/persist.ts";
 import { containerOptions, JOB_HOSTNAME, type Mounts } from "../containers/container-options.ts";
 import { OWN_FILES, ownFiles } from "../containers/decisions/own-files.ts";
@@ -58,7 +57,7 @@ export async function stageMember(member: MemberContext): Promise<void> {
 
 async function prepare(member: MemberContext, uid: number): Promise<void> {
   const { tools, journal, disk } = member;
-  const { resources, inputs } = journal.state.desired;
+  const { resources, inputs, payload } = journal.state.desired;
   const deviceBaseline = await tools.accelerators.claim(resources.workers).catch((error: unknown) => {
     throw error instanceof DevicesNotFreeError ? new MemberFailure("device_fault", error.message) : error;
   });
@@ -66,7 +65,9 @@ async function prepare(member: MemberContext, uid: number): Promise<void> {
   // Files that a killed agent left half done would look like doubled entries.
   await disk.remove();
   // What is only read is not the job's to use up.
-  const readOnlyBytes = inputs.filter(({ kind }) => kind !== "shard").reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const readOnlyBytes = inputs
+    .filter(({ kind }) => kind !== "shard" && kind !== "file")
+    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   await disk.create(resources.diskBytes + readOnlyBytes, uid);
   for (const part of ["kit", "scripts", "configs"]) mkdirSync(disk.path("job", part), { mode: 0o755 });
   // Copies: a mount of the release's own files would tell where it is installed.
@@ -80,7 +81,7 @@ async function prepare(member: MemberContext, uid: number): Promise<void> {
     makeKit(member, uid),
   ]);
   for (const result of results) if (result.status === "rejected") throw result.reason;
-  writeFileSync(disk.path("job", "spec.json"), JSON.stringify(runnerSpec(member)), { mode: 0o644 });
+  for (const { name, text } of payload.files) writeFileSync(disk.path("job", name), text, { mode: 0o644 });
   journal.note({}, { kind: "staged", bytes: progress.done });
 }
 
@@ -121,8 +122,9 @@ async function stageInputs(member: MemberContext, progress: TransferProgress, ui
     }
     const [folder, maxBytes] = [disk.path("payload"), resources.diskBytes];
     await offThread({ kind: "shard", input, folder, maxBytes, ca: tools.rootCert }, { url, onProgress }, stopped);
-    await promisify(execFile)("chown", ["-R", "-h", `${uid}:${uid}`, disk.path("payload")]);
   }
+  if (inputs.some(({ kind }) => kind === "shard" || kind === "file"))
+    await promisify(execFile)("chown", ["-R", "-h", `${uid}:${uid}`, disk.path("payload")]);
 
   async function presigned({ tools: { coordinator } }: MemberContext): Promise<Map<string, string>> {
     const reply = await persist(() => coordinator.stage(ref), stopped);
@@ -137,14 +139,17 @@ function targetOf(input: { kind: Exclude<StagedInput["kind"], "shard">; target: 
     script: ["job", "job/scripts"],
     config: ["job", "job/configs"],
     checkpoint: ["job", "job/resume"],
+    file: ["", "payload"],
   }[input.kind] as [string, string];
   const file = resolve(disk.mountPoint, place, input.target);
   if (file.startsWith(join(disk.mountPoint, below) + sep)) return file;
   throw new MemberFailure("staging_failed", `${input.target} is no place for a ${input.kind}`);
 }
 
-/** Keys of this member (and, beside the server, of the job's submitter), signed by the attempt's root. Only requests leave the node. */
+/** Keys of this member, made here and signed by the attempt's root. Only requests leave the node. */
 async function makeKit({ tools, journal, ref, disk, stopped }: MemberContext, uid: number): Promise<void> {
+  const { certificates } = journal.state.desired.payload;
+  if (certificates === null) return;
   const { coordinator } = tools;
   const put = (name: string, text: string): void => {
     const file = disk.path("job", "kit", name);
@@ -152,37 +157,13 @@ async function makeKit({ tools, journal, ref, disk, stopped }: MemberContext, ui
     writeFileSync(file, text, { mode: 0o400, flag: "wx" });
     chownSync(file, uid, uid);
   };
-  const isServer = journal.state.desired.role.kind === "server";
-  for (const identity of isServer ? (["member", "admin"] as const) : (["member"] as const)) {
+  for (const { identity, key, certificate } of certificates.leaves) {
     const { keyPem, csrPem } = await makeKey();
     const { cert, rootCert } = await persist(() => coordinator.sign(ref, identity, csrPem), stopped);
-    put(identity === "member" ? KIT_FILES.key : KIT_FILES.adminKey, keyPem);
-    put(identity === "member" ? KIT_FILES.cert : KIT_FILES.adminCert, cert);
-    put(KIT_FILES.rootCert, rootCert);
+    put(key, keyPem);
+    put(certificate, cert);
+    put(certificates.root, rootCert);
   }
-}
-
-function runnerSpec({ journal }: MemberContext): RunnerSpec {
-  const { job, attempt, fence, role, federation, bridge, inputs } = journal.state.desired;
-  const model = inputs.find(({ kind }) => kind === "model");
-  return {
-    formatVersion: 1,
-    role: role.kind,
-    job,
-    attempt,
-    fence,
-    org: federation.org,
-    serverName: federation.serverName,
-    // On another node than the server's it is found at the gateway, on the port of the bridge.
-    serverPort: bridge?.kind === "dial" ? bridge.port : federation.serverPort,
-    sites: federation.sites,
-    site: role.kind === "client" ? role.site : null,
-    minClients: federation.minClients,
-    numRounds: federation.numRounds,
-    taskRequestIntervalS: federation.taskRequestIntervalMs / 1000,
-    modelFile: model === undefined ? null : `/app/model/${basename(model.target)}`,
-    resume: federation.resume === null ? null : { ...federation.resume, modelFile: RESUME_MODEL },
-  };
 }
 
 function mountsOf({ tools: { leaseDir }, journal, disk }: MemberContext): Mounts {

@@ -42,7 +42,7 @@ export function takeEvents(member: MemberContext, checkpoints: CheckpointUploads
     journal.passOver(offset);
     return false;
   }
-  const { chosen, told } = chooseEvents(events, journal.state.told, journal.state.desired.federation.sites);
+  const { chosen, told } = chooseEvents(events, journal.state.told, journal.state.desired.payload.sites);
   journal.note(
     {
       eventsOffset: offset,

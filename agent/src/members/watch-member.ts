@@ -8,6 +8,7 @@ import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
+import { lastPrinted } from "./last-printed.ts";
 import { placeOf } from "./place-of.ts";
 import { RoundUploads } from "./round-uploads.ts";
 import { takeEvents, takeRest } from "./take-events.ts";
@@ -48,7 +49,8 @@ export async function watchMember(member: MemberContext): Promise<void> {
   // What ends because it was told to is not judged.
   if (journal.state.stop !== null) return journal.note({ phase: "draining" });
   const { desired, verdict } = journal.state;
-  const failure = judgeEnd({ exitCode, oomKilled, verdict, isDiskFull: disk.isFull, limits: desired.resources });
+  const printed = verdict === null ? lastPrinted(disk) : null;
+  const failure = judgeEnd({ exitCode, oomKilled, verdict, printed, isDiskFull: disk.isFull, limits: desired.resources });
   journal.note({ phase: "draining", failure }, failure === null ? { kind: "finished" } : { kind: "failed", ...failure });
 }
 

@@ -56,14 +56,16 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   async connect(place: Place): Promise<Attachment> {
-    const { attempt, index, serverName, bridge } = place;
+    const { attempt, network, bridge } = place;
+    const index = network.shape === "hub" ? network.index : null;
     const found = await this.#inspect(attempt);
     const subnet = found?.IPAM?.Config?.[0]?.["Subnet"] ?? "";
     const [address, server, gateway] = [memberAddress(subnet, index), memberAddress(subnet, null), gatewayAddress(subnet)];
     if (address === null || server === null || gateway === null)
       throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
     if (bridge !== null) await this.#turns.take(() => this.#cross(place, { subnet, server, gateway }));
-    const hosts = [{ name: serverName, address: bridge?.kind === "dial" ? gateway : server }];
+    const hub = bridge?.kind === "dial" ? gateway : server;
+    const hosts = network.shape === "hub" ? [{ name: network.name, address: hub }] : [];
     return { network: this.#name(attempt), address, hosts };
   }
 
@@ -130,7 +132,7 @@ export class BridgeNetwork implements JobNetwork {
 
   /** Begins the member's side of the bridge, or follows what has changed about it. */
   async #cross(
-    { attempt, member, serverPort, bridge }: Place,
+    { attempt, member, network, bridge }: Place,
     { subnet, server, gateway }: { subnet: string; server: string; gateway: string },
   ): Promise<void> {
     const known = this.#bridges.get(attempt);
@@ -141,13 +143,13 @@ export class BridgeNetwork implements JobNetwork {
       return;
     }
     const { address, identity, log } = this.#parts;
-    if (bridge?.kind === "listen") {
+    if (bridge?.kind === "listen" && network.shape === "hub") {
       const [listen, target] = [
         { host: address, port: bridge.port },
-        { host: server, port: serverPort },
+        { host: server, port: network.port },
       ];
       const side = await ServerBridge.listen({ attempt, listen, target, gateway, peers: bridge.peers, identity, log });
-      const opening = { kind: "server", address: server, port: serverPort } as const;
+      const opening = { kind: "server", address: server, port: network.port } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     } else if (bridge?.kind === "dial") {
       const listen = { host: gateway, port: bridge.port };

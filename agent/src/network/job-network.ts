@@ -1,14 +1,11 @@
 /** How the members of an attempt reach one another and nobody else. Collectives will have an implementation of their own. */
-import type { MemberBridge } from "@resontech/contracts/agent-protocol";
+import type { MemberBridge, MemberNetwork } from "@resontech/contracts/agent-protocol";
 
-/** Where a member stands in its attempt; `index` is null for the server. */
+/** Where a member stands in its attempt. */
 export type Place = {
   attempt: string;
   member: string;
-  index: number | null;
-  serverName: string;
-  /** The server's, in its own container. */
-  serverPort: number;
+  network: MemberNetwork;
   /** To the attempt's other nodes; null when this member needs none. */
   bridge: MemberBridge | null;
 };

@@ -5,6 +5,7 @@ const end = (change: Partial<End>): End => ({
   exitCode: 0,
   oomKilled: false,
   verdict: null,
+  printed: null,
   isDiskFull: false,
   limits: { memoryBytes: 5, diskBytes: 7 },
   ...change,

@@ -3,6 +3,7 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 import fc from "fast-check";
 import t from "tap";
 import { type LocalMember, reconcile, type Step } from "../../src/decisions/reconcile.ts";
+import { federationPayload } from "../helper/federation-payload.ts";
 
 const fence = (counter: number, generation = 1): Fence => ({ generation, counter });
 
@@ -11,23 +12,12 @@ function desired(member: string, change: Partial<DesiredMember> = {}): DesiredMe
     member,
     job: "job-1",
     attempt: "job-1-a1",
-    role: { kind: "server" },
     fence: fence(5),
     desired: "run",
     graceMs: 30_000,
     image: "registry/jobs@sha256:0",
     resources: { cpuMillis: 1, memoryBytes: 1, pids: 1, diskBytes: 1, workers: [] },
-    federation: {
-      org: "org",
-      serverName: "server",
-      serverPort: 1,
-      sites: [],
-      minClients: 1,
-      numRounds: 1,
-      taskRequestIntervalMs: 1,
-      isResumable: false,
-      resume: null,
-    },
+    payload: federationPayload("job-1", { kind: "server" }),
     inputs: [],
     ...change,
   };

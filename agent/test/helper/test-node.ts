@@ -17,13 +17,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type { BridgePeer, DesiredMember, MemberRole, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { BridgePeer, DesiredMember, StagedInput } from "@resontech/contracts/agent-protocol";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
 import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import type { TestBus } from "./bus.ts";
 import { until } from "./engine-process.ts";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
+import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
 import type { TestObjectStore } from "./object-store.ts";
 import { type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
@@ -162,31 +163,24 @@ export class TestNode implements AsyncDisposable {
 
   member(
     job: string,
-    role: MemberRole,
+    role: TestRole,
     inputs: StagedInput[],
-    change: Omit<Partial<DesiredMember>, "resources"> & { resources?: Partial<DesiredMember["resources"]> } = {},
+    change: Omit<Partial<DesiredMember>, "resources" | "payload"> & { resources?: Partial<DesiredMember["resources"]> } = {},
+    federation: TestFederation = {},
   ): DesiredMember {
     const { resources, ...rest } = change;
     return {
       member: `${job}.${role.kind}${role.kind === "client" ? role.index : ""}`,
       job,
       attempt: `${job}.1`,
-      role,
       fence: { generation: 1, counter: 1 },
       desired: "run",
       graceMs: 30_000,
       image: this.#parts.site.image.reference,
-      federation: {
-        org: "resontech",
-        serverName: "fl-server",
-        serverPort: 8102,
-        sites: ["site-1"],
-        minClients: 1,
-        numRounds: 1,
-        taskRequestIntervalMs: 200,
-        isResumable: false,
-        resume: null,
-      },
+      payload: federationPayload(job, role, {
+        ...federation,
+        ...(change.bridge === undefined ? {} : { bridge: change.bridge }),
+      }),
       inputs,
       ...rest,
       resources: {

@@ -11,6 +11,7 @@ import { MemberFilesystem } from "../../src/members/member-filesystem.ts";
 import { MemberJournal } from "../../src/members/member-journal.ts";
 import { freshState, MemberStore } from "../../src/members/member-record.ts";
 import { Uploader } from "../../src/outputs/uploader.ts";
+import { federationPayload, type TestRole } from "../helper/federation-payload.ts";
 
 const MIB = 1024 * 1024;
 
@@ -31,7 +32,7 @@ async function slowStore(t: Test): Promise<string> {
 function drainingServer(t: Test, sizeBytes: number, uploader: Uploader): { member: MemberContext; told: () => MemberEvent[] } {
   const store = new MemberStore(t.testdir({}), { withRoom: (write) => write() });
   const ref = { member: "m", fence: { generation: 1, counter: 1 } };
-  const desired = { ...ref, role: { kind: "server" } } as DesiredMember;
+  const desired = { ...ref, payload: federationPayload("job", { kind: "server" }) } as DesiredMember;
   const state = freshState(desired, "draining", "boot");
   state.model = { file: "/app/out/model.pt", name: "checkpoint.pt" };
   const journal = new MemberJournal(
@@ -75,14 +76,15 @@ t.test("while the bytes of one large output are on their way, that is told again
 /** What a member in this role leaves in its folders, drained: the keys that it stored, and what it said. */
 async function drained(
   t: Test,
-  role: DesiredMember["role"],
+  role: TestRole,
   files: Record<string, string>,
   { stop = null, returnsSiteFiles }: { stop?: { reason: string; graceMs: number } | null; returnsSiteFiles?: boolean } = {},
 ) {
   const stored: string[] = [];
   const upload = async (_: unknown, output: { key: string }) => void stored.push(output.key);
   const { member, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
-  Object.assign(member.journal.state.desired, { role, federation: { returnsSiteFiles } });
+  const payload = federationPayload("job", role, returnsSiteFiles === undefined ? {} : { returnsSiteFiles });
+  Object.assign(member.journal.state.desired, { payload });
   Object.assign(member.journal.state, { stop });
   Object.assign(member.tools, { log: { warn: () => undefined } });
   for (const [path, text] of Object.entries(files)) {
@@ -121,7 +123,9 @@ t.test("a site's log comes back as one file of its name, and nothing else of the
 t.test("a site whose log can't be stored has done its part", async (t) => {
   const { member, told } = drainingServer(t, 1, { upload: async () => Promise.reject(new Error("no")) } as unknown as Uploader);
   Object.assign(member.journal.state, { logOffset: 4 });
-  Object.assign(member.journal.state.desired, { role: { kind: "client", index: 0, site: "site-1" }, federation: {} });
+  Object.assign(member.journal.state.desired, {
+    payload: federationPayload("job", { kind: "client", index: 0, site: "site-1" }),
+  });
   Object.assign(member.tools, { log: { warn: () => undefined } });
   mkdirSync(member.disk.path("events"), { recursive: true });
   writeFileSync(join(member.disk.path("events"), "output.log"), "said");

@@ -19,8 +19,8 @@ function endedMember(t: Test) {
     return write();
   };
   const store = new MemberStore(t.testdir({}), { withRoom });
-  const desired = { member: "m", fence: { generation: 1, counter: 1 }, federation: { sites: ["site-1"] } };
-  const state = freshState(desired as DesiredMember, "running", "boot");
+  const desired = { member: "m", fence: { generation: 1, counter: 1 }, payload: { sites: ["site-1"] } };
+  const state = freshState(desired as unknown as DesiredMember, "running", "boot");
   const journal = new MemberJournal(
     store,
     state,

@@ -121,7 +121,7 @@ export class OperatorViews {
       .prepare<[string], JobMemberFacts>(
         `SELECT m.role, m.site, m.node_id AS node, m.worker_id AS worker, m.state FROM members m JOIN attempts a ON a.id = m.attempt_id
          WHERE a.job_id = ? AND a.number = (SELECT max(number) FROM attempts WHERE job_id = a.job_id)
-         ORDER BY m.role DESC, m.site, m.id`,
+         ORDER BY m.is_lead DESC, m.site, m.id`,
       )
       .all(id);
     return { job: jobFacts(row), members };
@@ -146,7 +146,7 @@ export class OperatorViews {
     const members = this.#db
       .prepare<[string], NodeMemberFacts>(
         `SELECT m.job_id AS job, m.role, m.site, m.worker_id AS worker, m.state FROM members m
-         WHERE m.node_id = ? AND ${HOLDING} ORDER BY m.job_id, m.role DESC, m.site`,
+         WHERE m.node_id = ? AND ${HOLDING} ORDER BY m.job_id, m.is_lead DESC, m.site`,
       )
       .all(id);
     return { node, members };

@@ -2,7 +2,8 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 
 /** One object of the user's bucket as it was when the task was accepted; the job reads this version and no other. */
 export type AcceptedInput = {
-  kind: "script" | "config" | "shard" | "model" | "requirements";
+  /** What it is to the workload; those that a member stages are the agent protocol's `StagedInput.kind`. */
+  kind: string;
   key: string;
   versionId: string;
   etag: string;
@@ -21,6 +22,10 @@ export type GateProof = { op: string; index: number; leafHash: string; unwitness
 
 /** A task whose every path was validated in the bucket and whose `job.submit.requested` auditd has acknowledged. */
 export type AcceptedTask = {
+  /** Of a workload that this release has. */
+  kind: string;
+  /** What only the workload reads; null where the fields below say it. */
+  spec: object | null;
   userId: string;
   projectId: string;
   name: string;

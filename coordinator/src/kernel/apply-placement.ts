@@ -1,14 +1,10 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
-import { clientResources, type ServerFacts, serverResources } from "./decisions/resources.ts";
 import type { Placement } from "./decisions/placement.ts";
-import { chooseResumePoint } from "./decisions/resume-point.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
-import type { JobRow, NodeRow } from "./rows.ts";
+import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
-
-/** NVFlare's port in the server's container; each attempt has a network of its own. */
-const SERVER_PORT = 8002;
+import type { WorkerFacts } from "./workload.ts";
 
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
 export class Placements {
@@ -30,37 +26,29 @@ export class Placements {
     return this.#transitions.moveJob(placement.job, "place", { createAttempt: (job) => this.#createAttempt(job, placement) });
   }
 
-  #createAttempt(job: JobRow, { serverNode, workers: workerIds }: Placement): void {
-    const { clock, commands, checkpoints } = this.#transitions.parts;
+  #createAttempt(job: JobRow, { home: homeId, workers: workerIds }: Placement): void {
+    const { clock, commands, checkpoints, workloads } = this.#transitions.parts;
+    const workload = workloads.of(job);
     const now = clock.now();
     const workers = workerIds.map((id) => this.#maker.freeWorker(id));
-    const hosts = new Map([serverNode, ...workers.map(({ node_id }) => node_id)].map((id) => [id, this.#maker.readyNode(id)]));
-    const home = hosts.get(serverNode)!;
+    const hosts = new Map([homeId, ...workers.map(({ node_id }) => node_id)].map((id) => [id, this.#maker.readyNode(id)]));
+    const home = hosts.get(homeId)!;
     const port = hosts.size === 1 ? null : this.#bridgePort(home);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
-    const resume = chooseResumePoint(
-      { isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds },
-      checkpoints.ofJob(job.id),
-    );
+    const resume = workload.resume(job, checkpoints.ofJob(job.id));
     this.#prepared.run(
       `INSERT INTO attempts (id, job_id, number, server_name, server_port, bridge_node, bridge_port, start_round, resumed_from, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[attempt, job.id, number, `${attempt}-server`, SERVER_PORT, port === null ? null : serverNode, port],
+      ...[attempt, job.id, number, `${attempt}-server`, workload.hubPort, port === null ? null : homeId, port],
       ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null, now],
     );
 
-    const shardBytes = JSON.parse(job.shard_uncompressed_bytes) as number[];
-    const forServer = serverResources(sizeOf(home), serverFactsOf(job));
-    this.#maker.create(job, attempt, { node: serverNode, client: null, resources: forServer, replaces: null });
-    for (const [shard, worker] of workers.entries()) {
-      const memory = worker.kind === "cpu" ? worker.memory_bytes : null;
-      this.#maker.create(job, attempt, {
-        node: worker.node_id,
-        client: { shard, workerId: worker.id },
-        resources: clientResources(sizeOf(hosts.get(worker.node_id)!), memory, shardBytes[shard] ?? 0),
-        replaces: null,
-      });
+    if (workload.gang(job).hub !== null)
+      this.#maker.create(job, attempt, { node: homeId, plan: workload.hub(job, sizeOf(home)), place: null, replaces: null });
+    for (const [index, worker] of workers.entries()) {
+      const plan = workload.place(job, index, workerFactsOf(worker), sizeOf(hosts.get(worker.node_id)!));
+      this.#maker.create(job, attempt, { node: worker.node_id, plan, place: { index, workerId: worker.id }, replaces: null });
     }
     for (const node of hosts.keys()) commands.desiredChanged(node);
   }
@@ -72,11 +60,6 @@ export class Placements {
   }
 }
 
-export function serverFactsOf(job: JobRow): ServerFacts {
-  return {
-    modelBytes: job.model_bytes,
-    sites: job.shard_count,
-    estimatedMemoryMb: job.estimated_memory_mb,
-    knownBytes: job.server_memory_bytes,
-  };
+export function workerFactsOf({ kind, memory_bytes }: WorkerRow): WorkerFacts {
+  return { kind, memoryBytes: memory_bytes };
 }

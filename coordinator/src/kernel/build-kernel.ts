@@ -28,6 +28,7 @@ import { Submissions } from "./submit.ts";
 import { Sweeper } from "./sweeper.ts";
 import { Reports } from "./take-reports.ts";
 import { Transitions } from "./transitions.ts";
+import type { Workloads } from "./workload.ts";
 import { WarningTable } from "./warning-table.ts";
 
 /** What goes wrong beside any caller; each is told once, here. */
@@ -49,6 +50,7 @@ export type KernelOptions = {
   commit: GroupCommit;
   clock: Clock;
   alarms: KernelAlarms;
+  workloads: Workloads;
   /** @default HANG_AFTER_MS */
   hangAfterMs?: number | undefined;
 };
@@ -56,7 +58,7 @@ export type KernelOptions = {
 /** Every part that lives on the database alone: no socket, no timer. */
 export type KernelParts = ReturnType<typeof buildKernel>;
 
-export function buildKernel({ db, commit, clock, alarms, hangAfterMs }: KernelOptions) {
+export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs }: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
   const recordOutbox = new RecordOutbox(db, meta, now);
@@ -73,7 +75,7 @@ export function buildKernel({ db, commit, clock, alarms, hangAfterMs }: KernelOp
     )
     .pluck();
   const transitions = new Transitions({
-    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, bridges: new JobBridges(db) },
+    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, workloads, bridges: new JobBridges(db) },
     onQuarantine: alarms.onQuarantine,
     largestNodeBytes: () => largest.get() ?? 0,
   });

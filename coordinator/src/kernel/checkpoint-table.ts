@@ -1,5 +1,5 @@
 import type { WriteHandle } from "../db/open-database.ts";
-import type { CommittedRound } from "./decisions/resume-point.ts";
+import type { CommittedRound } from "./workload.ts";
 
 /** Kept of a living job: the newest, and the one before it. */
 const KEPT = 2;

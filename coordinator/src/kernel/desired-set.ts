@@ -1,15 +1,11 @@
-import type { DesiredMember, DesiredReply, FederationResume, StagedInput } from "@resontech/contracts/agent-protocol";
+import type { DesiredMember, DesiredReply, StagedInput } from "@resontech/contracts/agent-protocol";
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { WriteHandle } from "../db/open-database.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
-import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+import type { AttemptRow, MemberRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
-
-/** Organisation in every federation's certificates: there is one, the appliance. */
-export const FEDERATION_ORG = "resontech";
-/** A server default of ours; NVFlare's own of 2 s would cost that much in every round. */
-const TASK_REQUEST_INTERVAL_MS = 200;
+import type { Workload } from "./workload.ts";
 
 /** The bus carries messages of 8 MiB; what a member says of itself may still grow by a bridge. */
 const MAX_SET_BYTES = 6 * 1024 ** 2;
@@ -60,17 +56,18 @@ export class DesiredSets {
   }
 
   #describe(member: MemberRow): DesiredMember {
-    const { bridges, jobs, members } = this.#transitions.parts;
+    const { bridges, jobs, members, workloads } = this.#transitions.parts;
     const job = jobs.get(member.job_id)!;
     const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
     const all = members.ofAttempt(attempt.id);
     const sites = [...new Set(all.map(({ site }) => site).filter((site) => site !== null))];
     const bridge = bridges.of(member, attempt, all);
+    const workload = workloads.of(job);
+    const inputs = inputRows(this.#db, workload, member);
     return {
       member: member.id,
       job: job.id,
       attempt: attempt.id,
-      role: member.role === "server" ? { kind: "server" } : { kind: "client", index: member.shard_index!, site: member.site! },
       fence: { generation: member.generation, counter: member.counter },
       desired: member.desired,
       ...(member.desired === "stop" && member.stop_reason !== null ? { stopReason: member.stop_reason } : {}),
@@ -80,61 +77,45 @@ export class DesiredSets {
         ...(JSON.parse(member.resources) as MemberResources),
         workers: member.worker_id === null ? [] : [member.worker_id],
       },
-      federation: {
-        org: FEDERATION_ORG,
-        serverName: attempt.server_name,
-        serverPort: attempt.server_port,
-        sites,
-        minClients: job.min_clients,
-        numRounds: job.num_rounds,
-        taskRequestIntervalMs: TASK_REQUEST_INTERVAL_MS,
-        isResumable: job.resumable === 1,
-        ...(members.returnsFiles(job) ? { returnsSiteFiles: true } : {}),
-        resume: resumeOf(job, attempt),
-      },
+      payload: workload.describe({
+        ...{ job, attempt, member, sites, bridge },
+        inputs: inputs.map(({ kind, target, shard_index }) => ({ kind, target, shardIndex: shard_index })),
+        returnsSiteFiles: members.returnsFiles(job),
+      }),
       ...(bridge === null ? {} : { bridge }),
-      inputs: this.#inputsOf(job, member),
+      inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
+        ...{ id, kind, target, etag },
+        ...(sha256 === undefined ? {} : { sha256 }),
+        sizeBytes: size_bytes,
+      })),
     };
   }
-
-  /** The server gets code and warm start, which NVFlare deploys; a client its shard alone. */
-  #inputsOf(job: JobRow, member: MemberRow): StagedInput[] {
-    return inputRows(this.#db, job.id, member).map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
-      ...{ id, kind, target, etag },
-      ...(sha256 === undefined ? {} : { sha256 }),
-      sizeBytes: size_bytes,
-    }));
-  }
 }
 
-function resumeOf(job: JobRow, attempt: AttemptRow): FederationResume | null {
-  if (attempt.resumed_from === null || job.num_rounds === null) return null;
-  return { startRound: attempt.start_round, roundsLeft: job.first_round + job.num_rounds - attempt.start_round };
-}
-
-export type StageableInput = InputRow & { key: string; version_id: string };
+export type StageableInput = InputRow & { key: string; version_id: string; shard_index: number | null };
 
 /** Inputs that this member may read, with where they are. */
 export function inputRows(
   db: WriteHandle,
-  jobId: string,
-  member: Pick<MemberRow, "role" | "shard_index" | "attempt_id">,
+  workload: Pick<Workload, "reads">,
+  member: Pick<MemberRow, "role" | "is_lead" | "shard_index" | "attempt_id" | "job_id">,
 ): StageableInput[] {
-  const mine = member.role === "server" ? "kind IN ('script', 'config', 'model')" : "kind = 'shard' AND shard_index = @shard";
   const accepted = db
-    .prepare<[{ jobId: string; shard: number | null }], StageableInput>(
-      `SELECT id, kind, target, size_bytes, etag, key, version_id FROM job_inputs
-       WHERE job_id = @jobId AND ${mine} ORDER BY length(id), id`,
+    .prepare<[string], StageableInput>(
+      `SELECT id, kind, target, size_bytes, etag, key, version_id, shard_index FROM job_inputs
+       WHERE job_id = ? ORDER BY length(id), id`,
     )
-    .all({ jobId, shard: member.shard_index });
-  return member.role === "server" ? [...accepted, ...committedModel(db, member.attempt_id)] : accepted;
+    .all(member.job_id)
+    .filter(({ kind, shard_index }) => workload.reads(member, { kind, shardIndex: shard_index }));
+  return member.is_lead === 1 ? [...accepted, ...committedModel(db, member.attempt_id)] : accepted;
 }
 
-/** The model that a resumed attempt goes on from, as an input like any other. */
+/** The model that a resumed attempt goes on from, as an input of its lead like any other. */
 function committedModel(db: WriteHandle, attemptId: string): StageableInput[] {
   return db
     .prepare<[string], StageableInput>(
-      `SELECT 'resume' AS id, 'checkpoint' AS kind, 'resume/model.pt' AS target, size_bytes, uploads.etag, sha256, key, version_id
+      `SELECT 'resume' AS id, 'checkpoint' AS kind, 'resume/model.pt' AS target, size_bytes, uploads.etag, sha256, key, version_id,
+         NULL AS shard_index
        FROM attempts JOIN uploads ON uploads.id = attempts.resumed_from WHERE attempts.id = ?`,
     )
     .all(attemptId);

@@ -16,7 +16,7 @@ export class JobBridges {
     this.#used = db.prepare<[], PortRow>(
       `SELECT bridge_node, bridge_port FROM attempts WHERE ended_at IS NULL AND bridge_port IS NOT NULL
        UNION SELECT bridge_node, bridge_port FROM members JOIN attempts ON attempts.id = attempt_id
-       WHERE role = 'server' AND state NOT IN ('RELEASED', 'QUARANTINED') AND bridge_port IS NOT NULL`,
+       WHERE is_lead = 1 AND state NOT IN ('RELEASED', 'QUARANTINED') AND bridge_port IS NOT NULL`,
     );
     this.#node = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
     this.#home = db.prepare<[string], string | null>("SELECT bridge_node FROM attempts WHERE id = ?").pluck();
@@ -40,7 +40,7 @@ export class JobBridges {
   of(member: MemberRow, attempt: AttemptRow, all: readonly MemberRow[]): MemberBridge | null {
     const { bridge_node: home, bridge_port: port } = attempt;
     if (home === null || port === null) return null;
-    if (member.role === "server") {
+    if (member.is_lead === 1) {
       // A node whose members may no longer write has nothing more to say to the server.
       const guests = all.filter(({ node_id, state }) => node_id !== home && mayMemberWrite(state)).map(({ node_id }) => node_id);
       return { kind: "listen", port, peers: [...new Set(guests)].sort().map((node) => this.#peer(node)) };

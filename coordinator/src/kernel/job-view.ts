@@ -4,6 +4,8 @@ import type { JobReason } from "@resontech/contracts/job-reasons";
 /** A job as routes show it. Instants are Unix milliseconds. */
 export type JobView = {
   id: string;
+  /** Of the workload. */
+  kind: string;
   name: string;
   slug: string;
   projectId: string;
@@ -48,7 +50,8 @@ export type JobRounds = { current: number | null; total: number | null };
 /** One member of the latest attempt, with what its node last said. */
 export type JobMemberView = {
   id: string;
-  role: "server" | "client";
+  /** A name of the workload's. */
+  role: string;
   site: string | null;
   node: string;
   workerId: string | null;

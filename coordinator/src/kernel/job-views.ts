@@ -30,7 +30,7 @@ export class JobViews {
     this.#members = db.prepare<[string], MemberWithModel>(
       `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
        WHERE attempt_id = ? AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)
-       ORDER BY role DESC, shard_index`,
+       ORDER BY is_lead DESC, shard_index`,
     );
     this.#rounds = db.prepare<[string], { current: number | null; total: number | null }>(
       "SELECT max(round) AS current, max(num_rounds) AS total FROM rounds WHERE job_id = ?",
@@ -73,6 +73,7 @@ export class JobViews {
     const attempt = this.#attempts.all(row.id).at(-1);
     return {
       id: row.id,
+      kind: row.kind,
       name: row.name,
       slug: row.slug,
       projectId: row.project_id,

@@ -1,9 +1,10 @@
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
-import type { MemberResources, NodeSize } from "./decisions/resources.ts";
+import type { NodeSize } from "./decisions/resources.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { TransitionParts } from "./transitions.ts";
+import type { MemberPlan } from "./workload.ts";
 
 /** A worker or node of the plan is not as the snapshot had it. */
 export class BindFailed extends Error {
@@ -12,9 +13,9 @@ export class BindFailed extends Error {
 
 export type NewMember = {
   node: string;
-  /** Null for the server. */
-  client: { shard: number; workerId: string } | null;
-  resources: MemberResources;
+  plan: MemberPlan;
+  /** Its place in the gang; null for the member that holds no device. */
+  place: { index: number; workerId: string } | null;
   /** Member of the same attempt and site whose place it takes. */
   replaces: string | null;
 };
@@ -32,24 +33,24 @@ export class MemberMaker {
   }
 
   /** Inside a transaction. @returns its id */
-  create(job: JobRow, attempt: string, { node, client, resources, replaces }: NewMember): string {
+  create(job: JobRow, attempt: string, { node, plan, place, replaces }: NewMember): string {
     const { clock, meta, members, jobs, records } = this.#parts;
     const now = clock.now();
-    const site = client === null ? null : `site-${client.shard + 1}`;
-    const id = this.#freeId(`${attempt}-${site ?? "server"}`);
+    const { role, site, isLead, resources } = plan;
+    const id = this.#freeId(`${attempt}-${site ?? role}`);
     const fence = { generation: meta.number("generation"), counter: 1 };
     this.#prepared.run(
-      `INSERT INTO members (id, attempt_id, job_id, role, site, shard_index, node_id, worker_id, state, version, desired,
+      `INSERT INTO members (id, attempt_id, job_id, role, is_lead, site, shard_index, node_id, worker_id, state, version, desired,
            generation, counter, resources, replaces, state_since, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?)`,
-      ...[id, attempt, job.id, client === null ? "server" : "client", site, client?.shard ?? null, node],
-      ...[client?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), replaces, now, now],
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?)`,
+      ...[id, attempt, job.id, role, Number(isLead), site, place?.index ?? null, node],
+      ...[place?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), replaces, now, now],
     );
     members.recordFence(id, fence, node, now);
-    if (client !== null)
+    if (place !== null)
       this.#prepared.run(
         "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, ?, ?)",
-        ...[client.workerId, id, job.id, fence.generation, fence.counter, now],
+        ...[place.workerId, id, job.id, fence.generation, fence.counter, now],
       );
     jobs.journal({
       ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },

@@ -43,7 +43,7 @@ export class MemberTable {
     this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], MemberRow>("SELECT * FROM members WHERE id = ?");
     this.#ofAttempt = db.prepare<[string], MemberRow>(
-      "SELECT * FROM members WHERE attempt_id = ? ORDER BY role DESC, shard_index, created_at, length(id), id",
+      "SELECT * FROM members WHERE attempt_id = ? ORDER BY is_lead DESC, shard_index, created_at, length(id), id",
     );
     this.#nodeAlive = db.prepare<[string], number>("SELECT state IN ('READY', 'SUSPECT') FROM nodes WHERE id = ?").pluck();
     this.#returnsFiles = db.prepare<[string], number>("SELECT returns_site_files FROM projects WHERE id = ?").pluck();
@@ -56,7 +56,7 @@ export class MemberTable {
     return this.#byId.get(id);
   }
 
-  /** The server first, then clients in shard order, of one place the lost ones before the one that took it. */
+  /** The lead first, then the others in their order, of one place the lost ones before the one that took it. */
   ofAttempt(attemptId: string): MemberRow[] {
     return this.#ofAttempt.all(attemptId);
   }

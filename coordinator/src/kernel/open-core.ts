@@ -34,6 +34,7 @@ import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { VersionCollector } from "../storage/version-collector.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
+import { WORKLOADS } from "../workloads/workloads.ts";
 import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
 import { SteadyClock } from "./clock.ts";
 import { ClockSteps, readBootTime } from "./clock-steps.ts";
@@ -93,6 +94,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     db,
     commit,
     clock,
+    workloads: WORKLOADS,
     hangAfterMs: config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });

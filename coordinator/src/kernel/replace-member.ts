@@ -1,12 +1,11 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Replacement } from "./decisions/placement.ts";
-import type { MemberResources } from "./decisions/resources.ts";
-import { clientResources } from "./decisions/resources.ts";
+import { workerFactsOf } from "./apply-placement.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
-import type { AttemptRow, JobRow, MemberRow, NodeRow } from "./rows.ts";
+import type { AttemptRow, NodeRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
 
-/** Gives a lost client's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
+/** Gives a lost member's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
 export class Replacements {
   readonly #db: WriteHandle;
   readonly #transitions: Transitions;
@@ -23,7 +22,7 @@ export class Replacements {
    * @throws BindFailed when the worker was taken or its node went away; the transaction must be rolled back
    */
   apply({ job: jobId, member: lostId, worker: workerId }: Replacement): boolean {
-    const { jobs, commands } = this.#transitions.parts;
+    const { jobs, commands, workloads } = this.#transitions.parts;
     const vacancy = this.#transitions.vacancies(jobId).find(({ member }) => member.id === lostId);
     const job = jobs.get(jobId);
     const attempt = jobs.liveAttempt(jobId);
@@ -31,12 +30,9 @@ export class Replacements {
     const worker = this.#maker.freeWorker(workerId);
     const node = this.#maker.readyNode(worker.node_id);
     const home = this.#openBridge(attempt, node.id);
-    const id = this.#maker.create(job, attempt.id, {
-      node: node.id,
-      client: { shard: vacancy.member.shard_index!, workerId },
-      resources: this.#resources(job, vacancy.member, node, worker.kind === "cpu" ? worker.memory_bytes : null),
-      replaces: lostId,
-    });
+    const index = vacancy.member.shard_index!;
+    const plan = workloads.of(job).place(job, index, workerFactsOf(worker), sizeOf(node));
+    const id = this.#maker.create(job, attempt.id, { node: node.id, plan, place: { index, workerId }, replaces: lostId });
     this.#transitions.startDeadline(id);
     jobs.note(jobId, vacancy.spending);
     commands.desiredChanged(node.id);
@@ -44,15 +40,10 @@ export class Replacements {
     return true;
   }
 
-  #resources(job: JobRow, lost: MemberRow, node: Parameters<typeof sizeOf>[0], memoryBytes: number | null): MemberResources {
-    const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[lost.shard_index!] ?? 0;
-    return clientResources(sizeOf(node), memoryBytes, shardBytes);
-  }
-
-  /** An attempt that lay on one node gets its port for others. @returns the server's node */
+  /** An attempt that lay on one node gets its port for others. @returns the hub's node */
   #openBridge(attempt: AttemptRow, nodeId: string): string {
     const { members, bridges } = this.#transitions.parts;
-    const home = members.ofAttempt(attempt.id).find(({ role }) => role === "server")!.node_id;
+    const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
     if (home === nodeId || attempt.bridge_port !== null) return home;
     // Its server runs there whether or not the node would be given new work.
     const port = bridges.freePort(this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(home)!);

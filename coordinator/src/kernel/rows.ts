@@ -11,6 +11,10 @@ export type JobRow = {
   slug: string;
   bucket: string;
   output_root: string;
+  /** Of the workloads that this release has, or one that it does not know. */
+  kind: string;
+  /** JSON of the workload's own. */
+  spec: string | null;
   state: JobState;
   version: number;
   desired: "run" | "stop";
@@ -72,7 +76,9 @@ export type MemberRow = {
   id: string;
   attempt_id: string;
   job_id: string;
-  role: "server" | "client";
+  /** A name of the workload's. */
+  role: string;
+  is_lead: number;
   site: string | null;
   shard_index: number | null;
   node_id: string;

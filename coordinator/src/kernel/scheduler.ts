@@ -3,9 +3,9 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "../nodes/heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
-import { type Placements, serverFactsOf } from "./apply-placement.ts";
+import type { Placements } from "./apply-placement.ts";
 import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
-import { capacityBytes, serverNeedBytes } from "./decisions/resources.ts";
+import { capacityBytes } from "./decisions/resources.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -120,10 +120,14 @@ export class Scheduler {
     const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
     // A guess from its model that no node has room for is none: the largest is tried.
     const largest = Math.max(0, ...capacities.values());
+    const gangOf = (job: JobRow) => {
+      const { workers: size, hub } = transitions.parts.workloads.of(job).gang(job);
+      return { size, hubBytes: hub === null ? null : Math.min(hub.bytes, largest) };
+    };
     return {
       jobs: jobs.map((job) => ({
-        ...{ id: job.id, shards: job.shard_count, ...wishesOf(job) },
-        serverBytes: Math.min(serverNeedBytes(serverFactsOf(job)), largest),
+        ...{ id: job.id, ...wishesOf(job) },
+        ...gangOf(job),
       })),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
@@ -146,7 +150,7 @@ export class Scheduler {
     };
   }
 
-  /** Of running jobs that have a client which let go; most have none. */
+  /** Of running jobs that have a member beside the lead which let go; most have none. */
   #vacancies(): Vacancy[] {
     const { db, transitions } = this.#parts;
     const { jobs } = transitions.parts;
@@ -154,7 +158,7 @@ export class Scheduler {
       .prepare<[], string>(
         `SELECT DISTINCT members.job_id FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
          JOIN attempts ON attempts.id = members.attempt_id AND attempts.ended_at IS NULL
-         WHERE role = 'client' AND members.state IN ('RELEASED', 'QUARANTINED', 'FENCED', 'LOST')
+         WHERE is_lead = 0 AND members.state IN ('RELEASED', 'QUARANTINED', 'FENCED', 'LOST')
            AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)`,
       )
       .pluck()
@@ -162,7 +166,7 @@ export class Scheduler {
     return candidates.flatMap((jobId) => {
       const job = jobs.get(jobId)!;
       const attempt = jobs.liveAttempt(jobId)!;
-      const home = transitions.parts.members.ofAttempt(attempt.id).find(({ role }) => role === "server")!.node_id;
+      const home = transitions.parts.members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
       return transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...wishesOf({ ...job, ...spending }),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },

@@ -77,13 +77,14 @@ export class Submissions {
 
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {
     this.#prepared.run(
-      `INSERT INTO jobs (id, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
+      `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
            selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
            shard_uncompressed_bytes, audit_op, audit_index, audit_leaf, created_at)
-         VALUES (@id, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
+         VALUES (@id, @kind, @spec, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
            @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @op, @index, @leafHash, @now)`,
       {
+        ...{ kind: task.kind, spec: task.spec === null ? null : JSON.stringify(task.spec) },
         ...{ id, sequence, now, projectId: task.projectId, userId: task.userId, name: task.name, slug: task.slug },
         ...{ bucket: task.bucket, outputRoot: task.outputRoot, estimatedMemoryMb: task.estimatedMemoryMb },
         timeLimitMs: task.timeLimitMs,

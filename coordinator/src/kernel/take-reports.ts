@@ -76,7 +76,7 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.role === "server" || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
+        if (member.is_lead === 1 || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
@@ -97,7 +97,7 @@ export class Reports {
   }
 
   #jobStarted(member: MemberRow, nvflareJob: string): void {
-    if (member.role !== "server") return;
+    if (member.is_lead === 0) return;
     this.#db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, member.attempt_id);
     this.#transitions.moveJob(member.job_id, "start");
   }
@@ -110,7 +110,7 @@ export class Reports {
     const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
     const { jobs, members, warnings } = this.#transitions.parts;
     const attempt = members.ofAttempt(member.attempt_id);
-    const isSite = member.role === "server" && attempt.some(({ site }) => site === event.site);
+    const isSite = member.is_lead === 1 && attempt.some(({ site }) => site === event.site);
     if (isSite) failure.failed_site = event.site!;
     // While the quorum carries the job nothing else would name the site.
     if (member.site !== null && member.desired === "run" && jobs.get(member.job_id)?.state === "RUNNING")
@@ -125,7 +125,7 @@ export class Reports {
   }
 
   #roundStarted(member: MemberRow, round: number, numRounds: number | null, at: string): void {
-    if (member.role !== "server") return;
+    if (member.is_lead === 0) return;
     this.#db
       .prepare(
         `INSERT INTO rounds (attempt_id, job_id, round, num_rounds, started_at) VALUES (?, ?, ?, ?, ?)
@@ -135,7 +135,7 @@ export class Reports {
   }
 
   #roundEnded(member: MemberRow, round: number, sites: readonly string[], modelSha256: string | null, at: string): void {
-    if (member.role !== "server") return;
+    if (member.is_lead === 0) return;
     this.#db
       .prepare(
         `INSERT INTO rounds (attempt_id, job_id, round, ended_at, sites, model_sha256) VALUES (?, ?, ?, ?, ?, ?)
@@ -149,7 +149,7 @@ export class Reports {
   #checkpoint(member: MemberRow, event: { round: number; model: string; manifest: string }): void {
     const { outputs, checkpoints, commands, jobs, clock } = this.#transitions.parts;
     const job = jobs.get(member.job_id);
-    if (job === undefined || member.role !== "server" || !mayMemberWrite(member.state)) return;
+    if (job === undefined || member.is_lead === 0 || !mayMemberWrite(member.state)) return;
     const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
     const isStored = (id: string): boolean => {
       const upload = outputs.get(id);

@@ -16,13 +16,13 @@ import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, step
 import { reasonEntry } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
-import { judgeServerMemory } from "./decisions/server-memory.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobBridges } from "./job-bridges.ts";
 import type { JobChange, JobTable } from "./job-table.ts";
 import type { MemberChange, MemberTable } from "./member-table.ts";
 import type { OutputTable } from "../outputs/output-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
+import type { Workloads } from "./workload.ts";
 import type { WarningTable } from "./warning-table.ts";
 
 export type TransitionParts = {
@@ -36,6 +36,7 @@ export type TransitionParts = {
   bridges: JobBridges;
   records: KernelRecords;
   warnings: WarningTable;
+  workloads: Workloads;
   /** Memory of the largest node that takes work; 0 while there is none. */
   largestNodeBytes: () => number;
   /** A worker left the pool, or a server's remains are unproven; an operator must look. */
@@ -240,7 +241,7 @@ export class Transitions {
             reason,
             message: blamed?.message || reasonEntry(reason).message,
             detail: blamed?.detail ?? null,
-            blamed_member: blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? "server"),
+            blamed_member: blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),
           };
     switch (event) {
       case "stop":
@@ -280,22 +281,23 @@ export class Transitions {
       out_of_memory: job.retries_out_of_memory,
     };
     const { again, spends } = judgeRetry(reason, spent, isOurs);
-    const server = reason === "out_of_memory" && blamed?.role === "server" ? this.#serverMemory(blamed, again) : null;
-    if (server?.again === false) return { desired: "stop", message: server.message };
+    const grown = blamed?.is_lead === 1 ? this.#regrow(job, blamed, reason, again) : null;
+    if (grown?.again === false) return { desired: "stop", message: grown.message };
     if (!again) return { desired: "stop" };
     const avoid = new Set(JSON.parse(job.avoid_nodes) as string[]);
     if (spends === "infrastructure" && blamed !== undefined) avoid.add(blamed.node_id);
     const change: JobChange = { avoid_nodes: JSON.stringify([...avoid]) };
     if (spends === "infrastructure") change.retries_infrastructure = job.retries_infrastructure + 1;
     if (spends === "lease_lost") change.retries_lease_lost = job.retries_lease_lost + 1;
-    if (server !== null) change.server_memory_bytes = server.bytes;
+    if (grown !== null) change.server_memory_bytes = grown.bytes;
     if (spends === "out_of_memory") change.retries_out_of_memory = job.retries_out_of_memory + 1;
     return change;
   }
 
-  #serverMemory(server: MemberRow, mayRetry: boolean) {
-    const { memoryBytes } = JSON.parse(server.resources) as MemberResources;
-    return judgeServerMemory(memoryBytes, mayRetry, capacityBytes(this.parts.largestNodeBytes()));
+  #regrow(job: JobRow, lead: MemberRow, reason: JobReason, mayRetry: boolean) {
+    const { workloads, largestNodeBytes } = this.parts;
+    const resources = JSON.parse(lead.resources) as MemberResources;
+    return workloads.of(job).regrow(resources, reason, mayRetry, capacityBytes(largestNodeBytes()));
   }
 
   #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {
@@ -312,14 +314,14 @@ export class Transitions {
         // Nobody to wait for: what waited, and what was only leased, ends in the same transaction.
         this.settle(jobId);
         return;
-      case "stop-clients":
-        for (const member of all) if (member.role === "client") this.stopMember(member, "attempt_ended");
+      case "stop-others":
+        for (const member of all) if (member.is_lead === 0) this.stopMember(member, "attempt_ended");
         return;
       case "end-attempt":
         for (const { id, state } of all) if (mayMemberWrite(state)) this.revoke(id);
         break;
       case "close-attempt":
-        for (const { id, role, state } of all) if (role === "server" && mayMemberWrite(state)) this.revoke(id);
+        for (const { id, is_lead, state } of all) if (is_lead === 1 && mayMemberWrite(state)) this.revoke(id);
         break;
     }
     if (attemptId !== null) jobs.endAttempt(attemptId, clock.now(), reason);
@@ -382,22 +384,24 @@ export class Transitions {
   }
 
   #attemptFacts(jobId: string): AttemptFacts | null {
-    const { jobs, members, outputs } = this.parts;
+    const { jobs, members, outputs, workloads } = this.parts;
     const job = jobs.get(jobId);
     if (job === undefined || isTerminal(job.state)) return null;
+    const workload = workloads.of(job);
     const attempt = jobs.liveAttempt(jobId);
     const rows = attempt === undefined ? [] : members.ofAttempt(attempt.id);
-    const server = rows.find(({ role }) => role === "server");
+    const lead = rows.find(({ is_lead }) => is_lead === 1);
     const replaced = new Set(rows.map(({ replaces }) => replaces));
     return {
       state: job.state,
       reason: job.reason,
-      minClients: job.min_clients,
-      hasModel: server !== undefined && outputs.hasModel(job, server),
+      quorum: workload.quorum(job),
+      hasRequired: lead !== undefined && workload.requiredOutputs.every((key) => outputs.hasStored(job, lead, key)),
+      startsWithMembers: workload.startsWithMembers,
       mayRetry: job.desired === "run",
       members: rows.map((row) => ({
         id: row.id,
-        role: row.role,
+        isLead: row.is_lead === 1,
         state: row.state,
         desired: row.desired,
         hasProgress: row.progress_at !== null || row.is_staged === 1 || row.container !== null,

@@ -6,15 +6,23 @@ import { actorOf } from "../authorization/in-the-log.ts";
 import type { NodeCaller } from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { FEDERATION_ORG } from "../kernel/desired-set.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
+import type { JobTable } from "../kernel/job-table.ts";
 import type { AttemptRow, MemberRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
 import { AgentRefusal } from "./agent-refusal.ts";
 import { type AttemptRoot, makeAttemptRoot, signAttemptLeaf } from "./attempt-certificates.ts";
 import { certificateSha256 } from "./certificate-authority.ts";
 import type { Registry } from "./registry.ts";
 
-export type SigningParts = { db: WriteHandle; commit: GroupCommit; gate: AuditGate; registry: Registry };
+export type SigningParts = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  gate: AuditGate;
+  registry: Registry;
+  jobs: JobTable;
+  transitions: Pick<Transitions, "parts">;
+};
 
 /** Certificates of a federation, for keys made on the members' nodes; names come from the attempt, never from the request. */
 export class AttemptSigning {
@@ -44,13 +52,11 @@ export class AttemptSigning {
   }
 
   #identity(member: MemberRow, identity: SignRequest["identity"]): Exclude<FederationIdentity, { kind: "root" }> {
-    if (member.role === "client") {
-      if (identity === "admin") throw new AgentRefusal("not_allowed", "the submitter's certificate is for the server's node");
-      return { kind: "client", org: FEDERATION_ORG, site: member.site! };
-    }
-    return identity === "admin"
-      ? { kind: "submitter", org: FEDERATION_ORG }
-      : { kind: "server", org: FEDERATION_ORG, serverName: this.#attempt(member.attempt_id).server_name };
+    const { jobs, transitions } = this.#parts;
+    const workload = transitions.parts.workloads.of(jobs.get(member.job_id)!);
+    const found = workload.identity(member, identity, this.#attempt(member.attempt_id));
+    if (found === null) throw new AgentRefusal("not_allowed", `member ${member.id} has no certificate as ${identity}`);
+    return found;
   }
 
   /** Made at the first request; of two made at once the first stored one stands. */

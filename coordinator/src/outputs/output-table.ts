@@ -1,9 +1,6 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import type { JobRow, MemberRow } from "../kernel/rows.ts";
 
-/** Where the global model is, below the job's output root: HOSTED-API "Bucket layout". */
-export const MODEL_KEY = "model_out/checkpoint.pt";
-
 export type UploadRow = {
   id: string;
   job_id: string;
@@ -40,7 +37,7 @@ export type JobOutput = {
 export class OutputTable {
   readonly #db: WriteHandle;
   readonly #byId;
-  readonly #model;
+  readonly #stored;
   readonly #bytes;
   readonly #forgetStoredLogs;
   readonly #keep;
@@ -53,8 +50,8 @@ export class OutputTable {
   constructor(db: WriteHandle) {
     this.#db = db;
     this.#byId = db.prepare<[string], UploadRow>("SELECT * FROM uploads WHERE id = ?");
-    // By job and key: a server has few uploads of its model, and many of rounds.
-    this.#model = db
+    // By job and key: a member has few uploads of one key, and many of rounds.
+    this.#stored = db
       .prepare<[string, string, string], number>(
         `SELECT 1 FROM uploads INDEXED BY uploads_of_job
          WHERE job_id = ? AND member_id = ? AND key = ? AND state = 'COMPLETED' LIMIT 1`,
@@ -92,8 +89,9 @@ export class OutputTable {
     return this.#byId.get(id);
   }
 
-  hasModel(job: Pick<JobRow, "id" | "output_root">, server: Pick<MemberRow, "id">): boolean {
-    return this.#model.get(job.id, server.id, `${job.output_root}/${MODEL_KEY}`) === 1;
+  /** The member has stored what belongs at this key below the job's output root. */
+  hasStored(job: Pick<JobRow, "id" | "output_root">, member: Pick<MemberRow, "id">, key: string): boolean {
+    return this.#stored.get(job.id, member.id, `${job.output_root}/${key}`) === 1;
   }
 
   bytesOfJob(jobId: string): number {

@@ -28,9 +28,10 @@ import type { VolumeSync } from "../storage/volume-sync.ts";
 import { multipartEtag } from "./decisions/multipart-etag.ts";
 import { isSiteFile, outputKey } from "./decisions/output-key.ts";
 import { completionLimitMs, partPlan, urlLifeS } from "./decisions/part-plan.ts";
-import { MODEL_KEY, type OutputTable, type UploadRow } from "./output-table.ts";
+import type { OutputTable, UploadRow } from "./output-table.ts";
 
-const FOLDER_OF_MODELS = MODEL_KEY.slice(0, MODEL_KEY.indexOf("/"));
+/** HOSTED-API "Bucket layout". */
+const FOLDER_OF_MODELS = "model_out";
 
 /** An agent waits 10 s for an answer. */
 const ANSWER_MS = 8_000;
@@ -155,8 +156,8 @@ export class OutputUploads {
     const area = request.area ?? "output";
     const key = outputKey(
       {
-        role: member.role,
-        site: member.site,
+        isLead: member.is_lead === 1,
+        name: member.site ?? member.role,
         returnsFiles: members.returnsFiles(job),
         memberId: member.id,
         fence: request.fence,

@@ -9,6 +9,7 @@ import { inputRows, type StageableInput } from "../kernel/desired-set.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
 import type { JobRow, MemberRow } from "../kernel/rows.ts";
 import type { JobTable } from "../kernel/job-table.ts";
+import type { Transitions } from "../kernel/transitions.ts";
 import { AgentRefusal } from "../nodes/agent-refusal.ts";
 import type { Registry } from "../nodes/registry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -16,7 +17,14 @@ import type { ObjectStore } from "../storage/object-store.ts";
 /** Presigned GETs live an hour: HOSTED-API "Bucket layout". */
 const URL_LIFE_S = 3_600;
 
-export type StageParts = { db: WriteHandle; gate: AuditGate; jobs: JobTable; registry: Registry; store: ObjectStore };
+export type StageParts = {
+  db: WriteHandle;
+  gate: AuditGate;
+  jobs: JobTable;
+  transitions: Pick<Transitions, "parts">;
+  registry: Registry;
+  store: ObjectStore;
+};
 
 /** URLs for one member's inputs, each to the version that was accepted. An agent's data access is gated here, where its URL is made. */
 export class InputStaging {
@@ -28,10 +36,10 @@ export class InputStaging {
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL is given out */
   async stage(caller: NodeCaller, { member: id, fence }: StageRequest): Promise<StageReply> {
-    const { db, jobs, registry, store } = this.#parts;
+    const { db, jobs, transitions, registry, store } = this.#parts;
     const member = this.#mayStage(caller, id, fence);
     const job = jobs.get(member.job_id)!;
-    const inputs = inputRows(db, job.id, member);
+    const inputs = inputRows(db, transitions.parts.workloads.of(job), member);
     const urls = await Promise.all(
       inputs.map(async (input) => {
         const url = await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S);

@@ -5,9 +5,13 @@ import type { RequestAudit } from "../http/request-audit.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
-import { type ValidationDeps, validateTask } from "./validate-task.ts";
+import type { ValidatedTask, ValidationDeps } from "./validated-task.ts";
+
+/** Everything that can be wrong with a task, found in the bucket by the rules of its kind. @throws ApiError with the code of the first thing found wrong */
+export type ValidateTask = (deps: ValidationDeps, bucket: string, body: SubmitTaskBody) => Promise<ValidatedTask>;
 
 export type SubmissionDeps = ValidationDeps & {
+  validate: ValidateTask;
   kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf">;
   volume: Pick<VolumeSync, "durable">;
 };
@@ -29,7 +33,7 @@ export async function submitTask(
     const known = deps.kernel.findSubmitted(owner.projectId, idempotency.key, idempotency.bodySha256);
     if (known !== null) return audit.operation({ type: "job.submit", object: { kind: "job", id: known.id } }, async () => known);
   }
-  const { hasKeyInScript, ...task } = await validateTask(deps, bucket, body);
+  const { hasKeyInScript, ...task } = await deps.validate(deps, bucket, body);
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null) throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
   const inputsDurable = deps.volume.durable();

@@ -107,6 +107,7 @@ export class FakeKernel implements Kernel {
     const code: JobReason = "user_exception";
     const at = this.#now();
     return {
+      kind: "federation",
       ...{ id, name, slug, projectId, userId, bucket, outputRoot, state, resumable, warnings },
       ...{ desired: "run", stateSince: at, deadlineAt: state === "STAGING" ? at + 120_000 : null, attempt: 1 },
       ...{ reason: hasFailed ? code : null, waitingFor: state === "HELD" ? "a person" : null },

@@ -15,6 +15,7 @@ import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
 import { RecordingAudit } from "./recording-audit.ts";
 import type { S3Engine } from "./s3-engine.ts";
+import { validateSubmission } from "../../src/workloads/validate-submission.ts";
 
 export const TEST_IMAGE: JobImage = {
   profile: "fl-cpu",
@@ -70,6 +71,7 @@ export async function makeTestApp(
     bucketKeys,
     s3: { endpoint: engine.endpoint, region: engine.region },
     kernel,
+    validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],
     workers: () => kernel.workersStats().workers,

@@ -140,6 +140,7 @@ export class CoreFixture {
       object: { kind: "job", id: op },
     });
     return {
+      ...{ kind: "federation", spec: null },
       ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: BUCKET, outputRoot: root, inputs },
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
       ...{

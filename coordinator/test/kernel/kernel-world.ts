@@ -5,6 +5,7 @@ import { GroupCommit } from "../../src/db/group-commit.ts";
 import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db/open-database.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/kernel/build-kernel.ts";
+import { WORKLOADS } from "../../src/workloads/workloads.ts";
 
 /** The kernel on a real database file with a clock of the test's own: what a process is between two crashes. */
 export class KernelWorld implements Disposable {
@@ -39,6 +40,7 @@ export class KernelWorld implements Disposable {
     this.parts = buildKernel({
       db: this.#database.write,
       commit: new GroupCommit(this.#database.write),
+      workloads: WORKLOADS,
       clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
       alarms: {
         onError: (error) => this.errors.push(error),
@@ -73,6 +75,7 @@ export class KernelWorld implements Disposable {
       ...{ kind, key, versionId: "v1", etag: "e", sizeBytes: 10, target: key },
     });
     return {
+      ...{ kind: "federation", spec: null },
       ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: "bucket-a", outputRoot: `jobs/${slug}` },
       inputs: [input("script", "scripts/model_def.py"), ...names.map((name) => input("shard", name))],
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },

@@ -1,6 +1,7 @@
 import t from "tap";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
+import { isServer } from "./told-role.ts";
 
 /** Two nodes of one kind that beat; a job of two clients is placed on node-a. */
 async function placed(slug: string) {
@@ -72,7 +73,7 @@ t.test("a node is told of no more than one message holds; the job that does not 
     1,
     "its node has not heard of the server",
   );
-  t.notOk([...a.held.values()].some(({ desired }) => desired.role.kind === "server"));
+  t.notOk([...a.held.values()].some(({ desired }) => isServer(desired)));
   await pass(122);
   await a.fetch();
   await a.send();

@@ -1,6 +1,7 @@
 import t from "tap";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN, putPart } from "./scripted-agent.ts";
+import { runnerSpecOf } from "./told-role.ts";
 
 t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
   const fixture = await CoreFixture.start();
@@ -11,11 +12,11 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     const { id } = await fixture.submit("good");
     const members = await agent.desiredOf(id, 3);
     t.match(
-      members.map(({ role, desired }) => ({ role, desired })),
+      members.map((member) => ({ site: runnerSpecOf(member).site, network: member.payload.network, desired: member.desired })),
       [
-        { role: { kind: "server" }, desired: "run" },
-        { role: { kind: "client", index: 0, site: "site-1" }, desired: "run" },
-        { role: { kind: "client", index: 1, site: "site-2" }, desired: "run" },
+        { site: null, network: { shape: "hub", index: null }, desired: "run" },
+        { site: "site-1", network: { shape: "hub", index: 0 }, desired: "run" },
+        { site: "site-2", network: { shape: "hub", index: 1 }, desired: "run" },
       ],
     );
     const [server, ...clients] = members as [(typeof members)[0], ...typeof members];

@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
+import { isServer } from "./told-role.ts";
 
 /** A job of two clients and a quorum of one that runs over two nodes: server and site-1 on node-a, site-2 on node-b; node-c is free. */
 async function running(t: Test, workersOfA = 1) {
@@ -57,10 +58,12 @@ t.test("a client that is lost with its node is replaced on another one within 45
   t.equal(world.one("SELECT count(*) FROM attempts"), 1);
   await c.fetch();
   const told = [...c.held.values()][0]!.desired;
-  t.match(told, { role: { kind: "client", index: 1, site: "site-2" }, federation: { sites: ["site-1", "site-2"] } });
+  t.match(told, {
+    payload: { network: { index: 1 }, sites: ["site-1", "site-2"], outputs: { printed: "files_out/logs/site-2.log" } },
+  });
   t.match(told.bridge, { kind: "dial", peer: { node: "node-a" } });
   await a.fetch();
-  const server = [...a.held.values()].find(({ desired }) => desired.role.kind === "server")!.desired;
+  const server = [...a.held.values()].find(({ desired }) => isServer(desired))!.desired;
   t.same(
     server.bridge?.kind === "listen" ? server.bridge.peers.map(({ node }) => node) : [],
     ["node-c"],

@@ -123,17 +123,20 @@ t.test("a restart at any point of a run continues it", async (t) => {
   t.same(fixture.errors, []);
 });
 
-t.test("a newer database stops the start", async (t) => {
+t.test("a database that needs a newer program stops the start", async (t) => {
   const fixture = await CoreFixture.start();
   t.teardown(() => fixture.close());
   await fixture.core[Symbol.asyncDispose]();
   const file = `${fixture.dir}/coordinator.db`;
   const db = new Database(file);
+  const minReader = db.pragma("application_id", { simple: true }) as number;
   db.pragma("user_version = 99");
+  db.pragma("application_id = 99");
   db.close();
   await t.rejects(fixture.open(), { code: "database_too_new" });
   const back = new Database(file);
   back.pragma(`user_version = ${MIGRATIONS.length}`);
+  back.pragma(`application_id = ${minReader}`);
   back.close();
   await fixture.open();
 });

@@ -3,6 +3,8 @@ import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN, type ScriptedAgent } from "./scripted-agent.ts";
+import { RESUME_MODEL } from "@resontech/contracts/runner";
+import { runnerSpecOf } from "./told-role.ts";
 
 /** Stores a round's model and manifest, and tells it. */
 async function commitRound(agent: ScriptedAgent, server: DesiredMember, round: number, content = `model of round ${round}`) {
@@ -32,7 +34,8 @@ t.test("an attempt that is lost is followed by one that goes on from the newest 
 
   const first = await agent.desiredOf(id, 3);
   const server = await run(first);
-  t.match(server.federation, { isResumable: true, resume: null });
+  t.equal(server.payload.outputs.checkpoints, true);
+  t.equal(runnerSpecOf(server).resume, null);
 
   await t.test("two rounds are kept, older ones are removed from the bucket", async (t) => {
     for (const round of [0, 1, 2]) t.same(await commitRound(agent, server, round), ["accepted"]);
@@ -57,14 +60,14 @@ t.test("an attempt that is lost is followed by one that goes on from the newest 
   const second = await agent.desiredOf(id, 3);
   const again = await run(second);
   t.equal(fixture.job(id).attempt, 2);
-  t.same(again.federation.resume, { startRound: 3, roundsLeft: 3 });
+  t.same(runnerSpecOf(again).resume, { startRound: 3, roundsLeft: 3, modelFile: RESUME_MODEL });
   const input = again.inputs.find(({ kind }) => kind === "checkpoint");
   t.match(input, { target: "resume/model.pt", sizeBytes: "model of round 2".length, sha256: /^[0-9a-f]{64}$/ });
   t.notOk(
     second[1]!.inputs.some(({ kind }) => kind === "checkpoint"),
     "for the server alone",
   );
-  t.equal(second[1]!.federation.numRounds, 6, "people count the whole");
+  t.equal(runnerSpecOf(second[1]!).numRounds, 6, "people count the whole");
 
   await t.test("the model is staged like any input, by the version that was committed", async (t) => {
     const { urls } = await agent.stage(again);
@@ -83,7 +86,7 @@ t.test("an attempt that is lost is followed by one that goes on from the newest 
     for (const round of [3, 4, 5]) await commitRound(agent, again, round);
     await lose(second);
     const third = await agent.desiredOf(id, 3);
-    t.same(third[0]!.federation.resume, { startRound: 5, roundsLeft: 1 });
+    t.same(runnerSpecOf(third[0]!).resume, { startRound: 5, roundsLeft: 1, modelFile: RESUME_MODEL });
     await commitRound(agent, await run(third), 5);
     const rounds = fixture.core.read.prepare("SELECT attempt_id, round FROM checkpoints ORDER BY round").all();
     t.same(rounds, [
@@ -95,7 +98,7 @@ t.test("an attempt that is lost is followed by one that goes on from the newest 
 
   await t.test("however often it is lost there, the round before is kept", async (t) => {
     const fourth = await agent.desiredOf(id, 3);
-    t.same(fourth[0]!.federation.resume, { startRound: 5, roundsLeft: 1 });
+    t.same(runnerSpecOf(fourth[0]!).resume, { startRound: 5, roundsLeft: 1, modelFile: RESUME_MODEL });
     const input = fourth[0]!.inputs.find(({ kind }) => kind === "checkpoint");
     t.match(input, { sizeBytes: "model of round 4".length });
     t.ok(

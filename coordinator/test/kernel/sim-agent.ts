@@ -1,6 +1,7 @@
 import type { DesiredMember, Inventory, MemberEvent, MemberReport } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import type { KernelWorld } from "./kernel-world.ts";
+import { isServer } from "./told-role.ts";
 
 type Held = { desired: DesiredMember; step: number; seq: number; spool: MemberReport[]; isOver: boolean };
 
@@ -111,7 +112,7 @@ export class SimAgent {
       this.#end(held);
       return;
     }
-    const steps = held.desired.role.kind === "server" ? SERVER_STEPS : CLIENT_STEPS;
+    const steps = isServer(held.desired) ? SERVER_STEPS : CLIENT_STEPS;
     const event = steps[held.step];
     if (event === undefined) return;
     held.step += 1;
@@ -128,7 +129,7 @@ export class SimAgent {
   /** Clients end with their server. */
   finishClients(): void {
     for (const held of this.held.values()) {
-      if (held.isOver || held.desired.role.kind !== "client" || held.step < CLIENT_STEPS.length) continue;
+      if (held.isOver || isServer(held.desired) || held.step < CLIENT_STEPS.length) continue;
       for (const event of CLIENT_END) this.#tell(held, event);
       held.isOver = true;
     }

@@ -1,5 +1,6 @@
 import t from "tap";
 import { CoreFixture, eventually } from "./core-fixture.ts";
+import { isServer } from "./told-role.ts";
 
 const CLEAN = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true } as const;
 
@@ -15,7 +16,7 @@ t.test("an attempt over two nodes: who listens where, who is let in, and until w
   await a.register(1, [], { address: "10.9.8.7", ports });
   const onA = await a.desiredOf(waiting.id, 2);
   const onB = await b.desiredOf(waiting.id, 1);
-  const [server, first] = [onA.find(({ role }) => role.kind === "server")!, onA.find(({ role }) => role.kind === "client")!];
+  const [server, first] = [onA.find(isServer)!, onA.find((member) => !isServer(member))!];
   const [second] = onB;
   t.same(server.bridge, {
     kind: "listen",
@@ -29,7 +30,7 @@ t.test("an attempt over two nodes: who listens where, who is let in, and until w
     port: 29_000,
     peer: { node: "node-a", certificateSha256: a.certificateSha256 },
   });
-  t.same(server.federation.sites, ["site-1", "site-2"]);
+  t.same(server.payload.sites, ["site-1", "site-2"]);
   t.equal(fixture.job(waiting.id).state, "PROVISIONING");
 
   const hints = a.hints;
@@ -45,7 +46,7 @@ t.test("an attempt over two nodes: who listens where, who is let in, and until w
   t.equal(fixture.job(waiting.id).state, "RECOVERING");
   await a.report(late, CLEAN);
   const again = await a.desiredOf(waiting.id, 2);
-  t.equal(again.find(({ role }) => role.kind === "server")?.bridge?.port, 29_000);
+  t.equal(again.find(isServer)?.bridge?.port, 29_000);
   await fixture.cancel(waiting.id);
   for (const agent of [a, b]) for (const member of await agent.desired()) await agent.report(member, CLEAN);
   await fixture.until(waiting.id, "CANCELLED");

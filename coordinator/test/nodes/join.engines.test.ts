@@ -7,6 +7,7 @@ import { makeAttemptRoot, signAttemptLeaf } from "../../src/nodes/attempt-certif
 import { CoreFixture } from "../kernel/core-fixture.ts";
 import { CLEAN } from "../kernel/scripted-agent.ts";
 import { makeSigningRequest } from "./test-ca.ts";
+import { runnerSpecOf } from "../kernel/told-role.ts";
 
 /** Of the host, not a package. */
 const OPENSSL = "openssl";
@@ -63,7 +64,7 @@ t.test("a token admits one node once, and a node is only its latest certificate"
     const signed = await sign(server, "member");
     const admin = await sign(server, "admin");
     const site = await sign(client, "member");
-    t.match(new X509Certificate(signed.cert).subject, new RegExp(`CN=${server.federation.serverName}`));
+    t.match(new X509Certificate(signed.cert).subject, new RegExp(`CN=${runnerSpecOf(server).serverName}`));
     t.match(new X509Certificate(admin.cert).subject, /CN=submitter/);
     t.match(new X509Certificate(site.cert).subject, /CN=site-1/);
     t.equal(site.rootCert, signed.rootCert, "one root for the attempt");

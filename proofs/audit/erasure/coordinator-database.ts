@@ -14,6 +14,7 @@ import { GroupCommit } from "../../../coordinator/src/db/group-commit.ts";
 import { openDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { WriteAheadLog } from "../../../coordinator/src/db/write-ahead-log.ts";
 import { buildKernel, type KernelParts } from "../../../coordinator/src/kernel/build-kernel.ts";
+import { WORKLOADS } from "../../../coordinator/src/workloads/workloads.ts";
 import { SteadyClock } from "../../../coordinator/src/kernel/clock.ts";
 
 const DRAIN_MS = 30_000;
@@ -59,7 +60,7 @@ export class CoordinatorDatabase implements AsyncDisposable {
     const fault = (what: unknown): void => void faults.push(String(what));
     stack.use(new WriteAheadLog(db, commit, fault));
     const parts = buildKernel({
-      ...{ db, commit, clock: new SteadyClock() },
+      ...{ db, commit, clock: new SteadyClock(), workloads: WORKLOADS },
       alarms: {
         ...{ onError: fault, onBrake: fault, onNodeDead: fault, onQuarantine: fault },
         ...{ onClockStep: fault, onAuditRejected: fault, onAuditHalted: fault },

@@ -19,6 +19,7 @@ function common(job: JobView) {
   return {
     error: job.error === null ? null : `${job.error.code}: ${job.error.message}`,
     detail: {
+      kind: job.kind,
       state: job.state,
       since: instant(job.stateSince),
       deadline: instantOrNull(job.deadlineAt),

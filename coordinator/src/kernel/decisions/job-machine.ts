@@ -45,11 +45,11 @@ export type JobEffect =
   | "create-attempt"
   /** Set `desired: stop` on every member that has not ended, and tell their nodes. */
   | "stop-members"
-  /** Set `desired: stop` on the clients: the server's outputs decide now. */
-  | "stop-clients"
+  /** Set `desired: stop` on all but the lead: its outputs decide now. */
+  | "stop-others"
   /** Withdraw the authority of members that still hold any, end the attempt, forget its CA key. */
   | "end-attempt"
-  /** As `end-attempt`, but clients may bring their last logs home. */
+  /** As `end-attempt`, but the others may bring their last logs home. */
   | "close-attempt"
   /** Look for workers. */
   | "place-soon";
@@ -69,8 +69,8 @@ export const JOB_MACHINE: Record<JobState, Row> = {
   RESERVED: { ...STOP, ...FAULT, ...START, claim: to("PROVISIONING") },
   PROVISIONING: { ...STOP, ...FAULT, ...START, stage: to("STAGING") },
   STAGING: { ...STOP, ...FAULT, ...START },
-  RUNNING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-clients"), preempt: to("PREEMPTING", "stop-members") },
-  PREEMPTING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-clients"), vacate: to("QUEUED", "end-attempt", "place-soon") },
+  RUNNING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-others"), preempt: to("PREEMPTING", "stop-members") },
+  PREEMPTING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-others"), vacate: to("QUEUED", "end-attempt", "place-soon") },
   RECOVERING: { ...STOP, requeue: to("QUEUED", "end-attempt", "place-soon"), "give-up": to("FAILED", "end-attempt") },
   FINALIZING: { ...STOP, ...FAULT, store: to("SUCCEEDED", "close-attempt") },
   STOPPING: {

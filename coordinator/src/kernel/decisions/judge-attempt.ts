@@ -7,7 +7,8 @@ import { reasonEntry } from "./reasons.ts";
 
 export type MemberFacts = {
   id: string;
-  role: "server" | "client";
+  /** Its end decides the attempt. */
+  isLead: boolean;
   state: MemberState;
   desired: "run" | "stop";
   /** It told of bytes, staged inputs, a started container: anything past being asked. */
@@ -24,9 +25,12 @@ export type AttemptFacts = {
   state: JobState;
   /** Why it stops or recovers; null while it does neither. */
   reason: JobReason | null;
-  minClients: number;
-  /** The server's `model_out/checkpoint.pt` is stored under its fence. */
-  hasModel: boolean;
+  /** How many members beside the lead must live while it runs. */
+  quorum: number;
+  /** The lead has stored what the workload says must be there. */
+  hasRequired: boolean;
+  /** The payload tells no start: the job runs once all its members do. */
+  startsWithMembers: boolean;
   /** The fault that it recovers from leaves budget. */
   mayRetry: boolean;
   members: readonly MemberFacts[];
@@ -41,7 +45,7 @@ export function judgeAttempt(attempt: AttemptFacts): Judgement | null {
     case "PROVISIONING":
       return faultOf(attempt) ?? (attempt.members.some(({ hasProgress }) => hasProgress) ? { event: "stage" } : null);
     case "STAGING":
-      return faultOf(attempt);
+      return faultOf(attempt) ?? startOf(attempt);
     case "RUNNING":
     case "PREEMPTING":
       return faultOf(attempt) ?? finishOf(attempt) ?? vacancyOf(attempt);
@@ -96,21 +100,27 @@ function failureOf(member: MemberFacts): JobReason | null {
   }
 }
 
-/** Before the start all clients must be there; afterwards the job's own quorum decides, whatever ended the others. */
-function isCarried({ state, members, minClients }: AttemptFacts): boolean {
-  const living = members.filter((member) => member.role === "client" && !member.isReplaced && failureOf(member) === null);
-  return state === "RUNNING" && living.length >= minClients;
+/** Before the start all must be there; afterwards the job's own quorum decides, whatever ended the others. */
+function isCarried({ state, members, quorum }: AttemptFacts): boolean {
+  const living = members.filter((member) => !member.isLead && !member.isReplaced && failureOf(member) === null);
+  return state === "RUNNING" && living.length >= quorum;
+}
+
+/** All run, or have run already: a short payload may be over before the last one is looked at. */
+function startOf({ members, startsWithMembers }: AttemptFacts): Judgement | null {
+  const hasStarted = ({ state }: MemberFacts) => state !== "LEASED" && state !== "STARTING";
+  return startsWithMembers && members.every(hasStarted) ? { event: "start" } : null;
 }
 
 function faultOf(attempt: AttemptFacts): Judgement | null {
   const byUser = userFaultOf(attempt);
   if (byUser !== null) return byUser;
-  const server = attempt.members.find(({ role }) => role === "server");
-  const serverFailure = server === undefined ? "agent_fault" : failureOf(server);
-  if (serverFailure !== null) return { event: "fault", reason: serverFailure, blame: server?.id };
+  const lead = attempt.members.find(({ isLead }) => isLead);
+  const leadFailure = lead === undefined ? "agent_fault" : failureOf(lead);
+  if (leadFailure !== null) return { event: "fault", reason: leadFailure, blame: lead?.id };
 
-  const clients = attempt.members.filter(({ role, isReplaced }) => role === "client" && !isReplaced);
-  const failed = clients.find((client) => failureOf(client) !== null);
+  const others = attempt.members.filter(({ isLead, isReplaced }) => !isLead && !isReplaced);
+  const failed = others.find((member) => failureOf(member) !== null);
   if (failed === undefined) return null;
   return isCarried(attempt) ? null : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
 }
@@ -118,31 +128,30 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
 /** A failure that running again would repeat, whoever else failed because of it. */
 function userFaultOf(attempt: AttemptFacts): Judgement | null {
   const failed = attempt.members.find(
-    ({ role, reason, isReplaced }) =>
-      !isReplaced && reason !== null && reasonEntry(reason).retry === "never" && !(role === "client" && isCarried(attempt)),
+    ({ isLead, reason, isReplaced }) =>
+      !isReplaced && reason !== null && reasonEntry(reason).retry === "never" && (isLead || !isCarried(attempt)),
   );
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }
 
 function finishOf({ members }: AttemptFacts): Judgement | null {
-  return members.some(({ role, isFinished }) => role === "server" && isFinished) ? { event: "finish" } : null;
+  return members.some(({ isLead, isFinished }) => isLead && isFinished) ? { event: "finish" } : null;
 }
 
 function vacancyOf({ state, members }: AttemptFacts): Judgement | null {
   return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state)) ? { event: "vacate" } : null;
 }
 
-/** The server alone decides: its clients have given all they had. */
+/** The lead alone decides: the others have given all they had. */
 function outcomeOf(attempt: AttemptFacts): Judgement | null {
-  const server = attempt.members.find(({ role }) => role === "server");
-  if (server === undefined) return { event: "fault", reason: "agent_fault" };
-  if (server.hasOutputs)
-    return attempt.hasModel ? { event: "store" } : { event: "stop", reason: "output_missing", blame: server.id };
-  const failure =
-    server.reason ?? (mayMemberWrite(server.state) ? null : server.state === "FENCED" ? "node_lost" : "agent_fault");
+  const lead = attempt.members.find(({ isLead }) => isLead);
+  if (lead === undefined) return { event: "fault", reason: "agent_fault" };
+  if (lead.hasOutputs)
+    return attempt.hasRequired ? { event: "store" } : { event: "stop", reason: "output_missing", blame: lead.id };
+  const failure = lead.reason ?? (mayMemberWrite(lead.state) ? null : lead.state === "FENCED" ? "node_lost" : "agent_fault");
   if (failure === null) return null;
   const event = reasonEntry(failure).retry === "never" ? "stop" : "fault";
-  return { event, reason: failure, blame: server.id };
+  return { event, reason: failure, blame: lead.id };
 }
 
 /** Over, or fenced on a node that can prove nothing: then nobody need wait for it. */
@@ -150,11 +159,11 @@ function isQuiet({ state, isNodeAlive }: MemberFacts): boolean {
   return isMemberOver(state) || ((state === "FENCED" || state === "LOST") && !isNodeAlive);
 }
 
-/** Clients of a running attempt that were lost and have let go: others may take their places while the quorum holds. */
+/** Members beside the lead of a running attempt that were lost and have let go: others may take their places while the quorum holds. */
 export function vacanciesOf({ state, members }: AttemptFacts): { member: string; reason: JobReason }[] {
   if (state !== "RUNNING") return [];
   return members.flatMap((member) => {
-    const reason = member.role === "client" && !member.isReplaced && isQuiet(member) ? failureOf(member) : null;
+    const reason = !member.isLead && !member.isReplaced && isQuiet(member) ? failureOf(member) : null;
     return reason === null ? [] : [{ member: member.id, reason }];
   });
 }

@@ -1,6 +1,6 @@
 /**
  * `snapshot → plan`, pure: which waiting jobs get which workers now, and why the others don't. A gang is placed wholly or not at
- * all: on one node where one has room, else on as few as do, its server beside most of its clients. Jobs in order of arrival, nodes
+ * all: on one node where one has room, else on as few as do, the member that the others reach beside most of them. Jobs in order of arrival, nodes
  * by what they offer, every tie ended by an id: the same snapshot gives the same plan.
  */
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
@@ -10,16 +10,17 @@ export type WaitingJob = {
   id: string;
   sequence: number;
   userId: string;
-  shards: number;
+  /** How many workers its gang takes. */
+  size: number;
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;
-  /** What its server asks for; nodes with less hold none. */
-  serverBytes: number;
+  /** Memory that its hub asks for; nodes with less hold none. Null: it has no hub, and lies on one node. */
+  hubBytes: number | null;
   avoidNodes: readonly string[];
 };
-/** The place of a lost client in an attempt that runs; `home` is the server's node. */
-export type Vacancy = Omit<WaitingJob, "id" | "shards" | "serverBytes"> & {
+/** The place of a lost member in an attempt that runs; `home` is its hub's node. */
+export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes"> & {
   job: string;
   member: string;
   home: string;
@@ -33,7 +34,7 @@ export type PlacementNode = {
   isCordoned: boolean;
   /** Room on its disk for another member. */
   hasDisk: boolean;
-  /** Attempts whose server it can still hold for clients on other nodes; 0 where no other node can reach it. */
+  /** Attempts whose hub it can still hold for members on other nodes; 0 where no other node can reach it. */
   freePorts: number;
   /** The most that one container may have there. */
   capacityBytes: number;
@@ -53,8 +54,8 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
 };
 
-/** `workers` index by index with the shards, of one node or of several; `serverNode` is one of theirs. */
-export type Placement = { job: string; serverNode: string; workers: string[] };
+/** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
+export type Placement = { job: string; home: string; workers: string[] };
 export type Replacement = { job: string; member: string; worker: string };
 export type Plan = { placements: Placement[]; replacements: Replacement[]; waiting: { job: string; why: string }[] };
 
@@ -82,7 +83,7 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
     const fits = workers.map((worker) => ({ worker, why: whyNeverNow(job, worker, nodesById.get(worker.node)) }));
-    const homes = { ports, hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= job.serverBytes };
+    const homes = { ports, hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= (job.hubBytes ?? 0) };
     const avoided = avoidedNodes(job, fits, homes);
     const judged = fits.map(({ worker, why }) => ({
       worker,
@@ -96,15 +97,15 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
       waiting.push({ job: job.id, why: explain(job, eligible.length, judged, hasHome) });
       continue;
     }
-    const { serverNode } = chosen;
+    const { home } = chosen;
     for (const { id } of chosen.workers) taken.add(id);
-    if (chosen.workers.some(({ node }) => node !== serverNode)) ports.set(serverNode, (ports.get(serverNode) ?? 0) - 1);
-    placements.push({ job: job.id, serverNode, workers: chosen.workers.map(({ id }) => id) });
+    if (chosen.workers.some(({ node }) => node !== home)) ports.set(home, (ports.get(home) ?? 0) - 1);
+    placements.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
   }
   return { placements, replacements, waiting };
 }
 
-/** The best worker for a lost client's place, on the server's node where there is one; null while there is none. */
+/** The best worker for a lost member's place, on the hub's node where there is one; null while there is none. */
 function fill(
   vacancy: Vacancy,
   workers: readonly PlacementWorker[],
@@ -116,7 +117,7 @@ function fill(
   const rank = rankOf(vacancy.selection);
   const fitting = workers.filter((worker) => {
     const isReached = worker.node === home || isOpen || hasPort(ports, home);
-    return isReached && whyNeverNow({ ...vacancy, id, shards: 1 }, worker, nodes.get(worker.node)) === null;
+    return isReached && whyNeverNow({ ...vacancy, id, size: 1 }, worker, nodes.get(worker.node)) === null;
   });
   const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
   const free = (elsewhere.length > 0 ? elsewhere : fitting).filter((worker) => !isBusy(worker, taken));
@@ -125,11 +126,7 @@ function fill(
 }
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
-function whyNeverNow(
-  job: Omit<WaitingJob, "serverBytes">,
-  worker: PlacementWorker,
-  node: PlacementNode | undefined,
-): string | null {
+function whyNeverNow(job: Omit<WaitingJob, "hubBytes">, worker: PlacementWorker, node: PlacementNode | undefined): string | null {
   const { selection } = job;
   if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id)) return "not among the pinned workers";
   if (selection.kind === "auto") {
@@ -160,24 +157,24 @@ function avoidedNodes(
   return choose(job, fitting, homes) === null ? new Set() : avoid;
 }
 
-/** Where a server may be: with memory for it, and for clients elsewhere a port. */
+/** Where a hub may be: with memory for it, and for members elsewhere a port. */
 type Homes = { ports: ReadonlyMap<string, number>; hasRoom: (node: string) => boolean };
-type Chosen = { serverNode: string; workers: PlacementWorker[] };
+type Chosen = { home: string; workers: PlacementWorker[] };
 
-/** Null when there are too few workers, or when none of their nodes has memory for the server and, of several, can be reached by the others. */
+/** Null when there are too few workers, or when none of their nodes has memory for the hub and, of several, can be reached by the others. */
 function choose(job: WaitingJob, eligible: readonly PlacementWorker[], homes: Homes): Chosen | null {
   const rank = rankOf(job.selection);
   const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
     workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
   );
   const ofHomes = offers.filter(([first]) => homes.hasRoom(first!.node));
-  const whole = bestOf(ofHomes, job.shards, rank);
-  const workers = whole ?? gather(offers, job.shards, rank, homes);
+  const whole = bestOf(ofHomes, job.size, rank);
+  const workers = whole ?? (job.hubBytes === null ? null : gather(offers, job.size, rank, homes));
   if (workers === null) return null;
   const { selection } = job;
   return {
-    serverNode: homeOf(workers, homes),
-    // Pinned: shard i goes to the i-th id as written.
+    home: homeOf(workers, homes),
+    // Pinned: the i-th place goes to the i-th id as written.
     workers:
       selection.kind === "auto"
         ? workers
@@ -212,7 +209,7 @@ function gather(offers: readonly Offer[], count: number, rank: Rank, { ports, ha
   return chosen;
 }
 
-/** The node with most of the clients, of those with memory for the server that the others can reach. */
+/** The node with most of the gang, of those with memory for the hub that the others can reach. */
 function homeOf(workers: readonly PlacementWorker[], { ports, hasRoom }: Homes): string {
   const groups = [...Map.groupBy(workers, ({ node }) => node)];
   const homes = groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node) && hasRoom(node));
@@ -256,9 +253,9 @@ function explain(job: WaitingJob, eligible: number, judged: readonly { why: stri
     .map(([why, { length }]) => `${length} ${why}`)
     .sort();
   const excluded = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
-  if (eligible >= job.shards && !hasHome)
-    return `its server needs ${job.serverBytes} bytes of memory; no node that has its workers free has as much`;
+  if (eligible >= job.size && !hasHome)
+    return `its server needs ${job.hubBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
-    eligible >= job.shards ? "; they are on several nodes, none of which the others can reach on a free job port" : "";
-  return `needs ${job.shards} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
+    eligible >= job.size ? "; they are on several nodes, none of which the others can reach on a free job port" : "";
+  return `needs ${job.size} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
 }

@@ -3,26 +3,21 @@
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 /** Room beside the data: KERNEL "Job container". */
-const DISK_BASE_BYTES = 10 * GIB;
-const DISK_SHARD_FACTOR = 2;
-const PIDS = 2048;
+export const DISK_BASE_BYTES = 10 * GIB;
+export const PIDS = 2048;
 /** Never handed to containers: system, engines, agent. */
 const NODE_SHARE = 0.9;
-/** Of the server, whatever its model: Python, NVFlare, torch. */
-const SERVER_BASE_BYTES = GIB;
-/** Of the model, in the server: what it starts from, the sum, the result, what is being saved. */
-const MODEL_COPIES = 5;
-/** While a model is sent to a site or its update fetched and added: NVFlare 2.9.0 held 7.4 models of 300 MB for one site, 10.3 for two, in one tensor; 6.3 and 8.5 in a hundred. */
-const COPIES_OF_SITE = 3;
-/** Of more sites so many are served at the same moment. */
-const SITES_AT_ONCE = 4;
 
 export type MemberResources = { cpuMillis: number; memoryBytes: number; pids: number; diskBytes: number };
 
 export type NodeSize = { cpuCores: number; memoryBytes: number; workers: number };
 
-/** A client: its worker's part of the node. `workerMemoryBytes` is host memory for a CPU slot, null for a device. */
-export function clientResources(node: NodeSize, workerMemoryBytes: number | null, shardBytes: number): MemberResources {
+/**
+ * A member on a worker: the worker's part of the node.
+ * @param workerMemoryBytes host memory for a CPU slot, null for a device
+ * @param dataBytes what it needs on its disk beside what every member has
+ */
+export function workerResources(node: NodeSize, workerMemoryBytes: number | null, dataBytes: number): MemberResources {
   return {
     cpuMillis: Math.max(100, Math.floor((node.cpuCores * 1000) / Math.max(1, node.workers))),
     memoryBytes: Math.max(
@@ -30,40 +25,11 @@ export function clientResources(node: NodeSize, workerMemoryBytes: number | null
       workerMemoryBytes ?? Math.floor((node.memoryBytes * NODE_SHARE) / Math.max(1, node.workers)),
     ),
     pids: PIDS,
-    diskBytes: DISK_BASE_BYTES + DISK_SHARD_FACTOR * shardBytes,
+    diskBytes: DISK_BASE_BYTES + dataBytes,
   };
-}
-
-/** What is known of a job's server before it runs. */
-export type ServerFacts = {
-  /** Of the warm start; 0 where there is none. */
-  modelBytes: number;
-  sites: number;
-  estimatedMemoryMb: number | null;
-  /** After a server that ended out of memory. */
-  knownBytes: number | null;
-};
-
-/** Memory that the server asks for; 0 where nothing is known of it. */
-export function serverNeedBytes({ modelBytes, sites, estimatedMemoryMb, knownBytes }: ServerFacts): number {
-  if (knownBytes !== null) return knownBytes;
-  if (modelBytes > 0) return SERVER_BASE_BYTES + modelBytes * (MODEL_COPIES + COPIES_OF_SITE * Math.min(sites, SITES_AT_ONCE));
-  return (estimatedMemoryMb ?? 0) * MIB;
 }
 
 /** The most that one container may have of a node. */
 export function capacityBytes(nodeMemoryBytes: number): number {
   return Math.floor(nodeMemoryBytes * NODE_SHARE);
-}
-
-/** The server: no device, a core, and memory for its copies of the model as far as the node has it. */
-export function serverResources(node: NodeSize, facts: ServerFacts): MemberResources {
-  const { modelBytes } = facts;
-  const usual = Math.max(GIB, Math.min(8 * GIB, Math.floor(node.memoryBytes / 4)));
-  return {
-    cpuMillis: Math.min(node.cpuCores * 1000, 2000),
-    memoryBytes: Math.max(usual, Math.min(serverNeedBytes(facts), capacityBytes(node.memoryBytes))),
-    pids: PIDS,
-    diskBytes: DISK_BASE_BYTES + DISK_SHARD_FACTOR * modelBytes,
-  };
 }

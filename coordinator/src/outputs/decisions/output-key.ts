@@ -9,9 +9,10 @@ const OUTPUT_FOLDERS = ["model_out", "files_out"];
 const SITE_FILES = "files_out/sites/";
 
 export type OutputOwner = {
-  role: "server" | "client";
-  /** Of a client. */
-  site: string | null;
+  /** The job's outputs are what it leaves. */
+  isLead: boolean;
+  /** What people call it: its site, else its role. */
+  name: string;
   /** The project lets files of its sites out. */
   returnsFiles: boolean;
   memberId: string;
@@ -25,8 +26,8 @@ export type OutputOwner = {
 export type OutputArea = "output" | "log" | "checkpoint";
 
 /**
- * The key in the user's bucket that a member may write, or null. Only the server writes the job's outputs and checkpoints, but for each site's
- * own `files_out/logs/<site>.log`; logs and checkpoints lie under the member and the fence that they come from, so that no two writers ever share one.
+ * The key in the user's bucket that a member may write, or null. Only the lead writes the job's outputs and checkpoints, but for each member's
+ * own `files_out/logs/<name>.log`; logs and checkpoints lie under the member and the fence that they come from, so that no two writers ever share one.
  */
 export function outputKey(owner: OutputOwner, key: string, area: OutputArea): string | null {
   const segments = key.split("/");
@@ -34,15 +35,16 @@ export function outputKey(owner: OutputOwner, key: string, area: OutputArea): st
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
   const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
   if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
-  if (owner.role !== "server") return area === "output" && isSitesOwn(owner, key) ? `${owner.outputRoot}/${key}` : null;
+  if (area === "output" && isMembersOwn(owner, key)) return `${owner.outputRoot}/${key}`;
+  if (!owner.isLead) return null;
   if (area === "checkpoint") return isOwn ? `ckpt/${owner.jobId}/${owner.attemptId}/${key}` : null;
   if (key.startsWith("files_out/logs/") || key.startsWith(SITE_FILES)) return null;
   return OUTPUT_FOLDERS.includes(segments[0]!) ? `${owner.outputRoot}/${key}` : null;
 }
 
 /** Its log, and its files where they may leave it. */
-function isSitesOwn({ site, returnsFiles }: OutputOwner, key: string): boolean {
-  return key === `files_out/logs/${site}.log` || (returnsFiles && key.startsWith(`${SITE_FILES}${site}/`));
+function isMembersOwn({ isLead, name, returnsFiles }: OutputOwner, key: string): boolean {
+  return key === `files_out/logs/${name}.log` || (!isLead && returnsFiles && key.startsWith(`${SITE_FILES}${name}/`));
 }
 
 /** Whether a key of the bucket holds a site's own file: to store it is an export. */

@@ -11,7 +11,7 @@ import {
 
 const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => ({
   id,
-  role: id === "server" ? "server" : "client",
+  isLead: id === "server",
   state: "RUNNING",
   desired: "run",
   hasProgress: true,
@@ -26,8 +26,9 @@ const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => (
 const attempt = (state: JobState, members: MemberFacts[], change: Partial<AttemptFacts> = {}): AttemptFacts => ({
   state,
   reason: null,
-  minClients: 2,
-  hasModel: false,
+  quorum: 2,
+  hasRequired: false,
+  startsWithMembers: false,
   mayRetry: true,
   members,
   ...change,
@@ -57,7 +58,7 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
   ["a client is lost while the quorum holds", attempt("RUNNING", but("c1", { state: "FENCED" })), null],
   [
     "the quorum is lost",
-    attempt("RUNNING", but("c1", { state: "FENCED" }), { minClients: 3 }),
+    attempt("RUNNING", but("c1", { state: "FENCED" }), { quorum: 3 }),
     { event: "fault", reason: "node_lost", blame: "c1" },
   ],
   [
@@ -73,7 +74,7 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
   ["a client ends of its own code while the quorum holds", attempt("RUNNING", but("c2", { reason: "payload_exited" })), null],
   [
     "and when it does not",
-    attempt("RUNNING", but("c2", { reason: "payload_exited" }), { minClients: 3 }),
+    attempt("RUNNING", but("c2", { reason: "payload_exited" }), { quorum: 3 }),
     { event: "stop", reason: "payload_exited", blame: "c2" },
   ],
   [
@@ -100,7 +101,7 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
   ["a client finished first", attempt("RUNNING", but("c1", { isFinished: true, state: "RELEASED" })), null],
   [
     "the model is stored",
-    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" }), { hasModel: true }),
+    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" }), { hasRequired: true }),
     { event: "store" },
   ],
   [
@@ -215,7 +216,7 @@ t.test("a lost client's place is vacant once it has let go, while the attempt ru
 
 t.test("who was replaced counts neither as lost nor for the quorum, but must let go before another attempt", async (t) => {
   const replaced = [...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true, isNodeAlive: false }), member("c4")];
-  t.equal(judgeAttempt(attempt("RUNNING", replaced, { minClients: 3 })), null);
+  t.equal(judgeAttempt(attempt("RUNNING", replaced, { quorum: 3 })), null);
   const alive = [
     ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true }).map((one) =>
       one.id === "c3" ? one : { ...one, state: "RELEASED" as const },

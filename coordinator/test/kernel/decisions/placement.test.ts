@@ -7,17 +7,18 @@ import {
   type Vacancy,
   type WaitingJob,
 } from "../../../src/kernel/decisions/placement.ts";
-import { clientResources, type ServerFacts, serverResources } from "../../../src/kernel/decisions/resources.ts";
+import { workerResources } from "../../../src/kernel/decisions/resources.ts";
+import { type ServerFacts, serverResources } from "../../../src/workloads/federation/server-resources.ts";
 
 const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...{
     id,
     sequence: Number(id.replace(/\D/g, "")),
     userId: "u",
-    shards: 2,
+    size: 2,
     onlyMine: false,
     estimatedMemoryMb: null,
-    serverBytes: 0,
+    hubBytes: 0,
     avoidNodes: [],
   },
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
@@ -42,7 +43,7 @@ t.test("a gang is placed wholly or not at all, in order of arrival", async (t) =
     nodes: [node("a"), node("b")],
     workers: [...workers("a", 2), ...workers("b", 1)],
   });
-  t.same(found.placements, [{ job: "j1", serverNode: "a", workers: ["a-0", "a-1"] }]);
+  t.same(found.placements, [{ job: "j1", home: "a", workers: ["a-0", "a-1"] }]);
   t.same(
     found.waiting.map(({ job }) => job),
     ["j2"],
@@ -52,7 +53,7 @@ t.test("a gang is placed wholly or not at all, in order of arrival", async (t) =
 
 t.test("the same snapshot in any order gives the same plan", async (t) => {
   const all = [...workers("a", 12), ...workers("b", 12)];
-  const jobs = [job("j1"), job("j2", { shards: 11 }), job("j3")];
+  const jobs = [job("j1"), job("j2", { size: 11 }), job("j3")];
   const forward = plan({ jobs, nodes: [node("a"), node("b")], workers: all });
   t.same(plan({ jobs: jobs.toReversed(), nodes: [node("b"), node("a")], workers: all.toReversed() }), forward);
   t.same(forward.placements[0]!.workers, ["a-0", "a-1"]);
@@ -63,7 +64,7 @@ t.test("models are an order of preference under the price ceiling", async (t) =>
   const fleet = [...workers("a", 2, { model: "rtx_4090" }), ...workers("b", 2, { model: "h100" })];
   const nodes = [node("a"), node("b")];
   const where = (selection: WaitingJob["selection"]) =>
-    plan({ jobs: [job("j1", { selection })], nodes, workers: fleet }).placements[0]?.serverNode;
+    plan({ jobs: [job("j1", { selection })], nodes, workers: fleet }).placements[0]?.home;
   t.equal(where(auto(["h100", "rtx_4090"])), "b");
   t.equal(where(auto(["rtx_4090", "h100"])), "a");
   t.equal(where(auto(["h100", "rtx_4090"], 60)), "a", "h100 is above the ceiling");
@@ -103,35 +104,35 @@ t.test("each filter says how many it excludes", async (t) => {
 t.test("a node that failed the job is left alone while another could take it, and used when none could", async (t) => {
   const avoiding = job("j1", { avoidNodes: ["a"] });
   const both = { nodes: [node("a"), node("b")], workers: [...workers("a", 2), ...workers("b", 2)] };
-  t.equal(plan({ jobs: [avoiding], ...both }).placements[0]!.serverNode, "b");
+  t.equal(plan({ jobs: [avoiding], ...both }).placements[0]!.home, "b");
   const busy = { ...both, workers: both.workers.map((worker) => ({ ...worker, isFree: worker.node === "a" })) };
   t.match(plan({ jobs: [avoiding], ...busy }).waiting[0]!.why, /2 on nodes where the job has failed/);
-  t.equal(plan({ jobs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.serverNode, "a");
+  t.equal(plan({ jobs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.home, "a");
 });
 
 t.test("one node is preferred, the one with the least to spare", async (t) => {
   const fleet = [...workers("a", 4), ...workers("b", 2), ...workers("c", 1)];
   const found = plan({ jobs: [job("j1")], nodes: [node("a"), node("b"), node("c")], workers: fleet });
-  t.same(found.placements, [{ job: "j1", serverNode: "b", workers: ["b-0", "b-1"] }]);
+  t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-0", "b-1"] }]);
 });
 
 t.test("a gang that no node can take lies on as few as can, its server beside most of its clients", async (t) => {
   const fleet = [...workers("a", 1), ...workers("b", 3), ...workers("c", 2), ...workers("d", 1)];
   const nodes = ["a", "b", "c", "d"].map((id) => node(id));
-  const [placement] = plan({ jobs: [job("j1", { shards: 4 })], nodes, workers: fleet }).placements;
-  t.same(placement, { job: "j1", serverNode: "b", workers: ["b-0", "b-1", "b-2", "a-0"] });
+  const [placement] = plan({ jobs: [job("j1", { size: 4 })], nodes, workers: fleet }).placements;
+  t.same(placement, { job: "j1", home: "b", workers: ["b-0", "b-1", "b-2", "a-0"] });
   const even = plan({ jobs: [job("j1")], nodes, workers: [...workers("d", 1), ...workers("c", 1)] }).placements;
-  t.same(even, [{ job: "j1", serverNode: "c", workers: ["c-0", "d-0"] }], "of equals the lower id");
+  t.same(even, [{ job: "j1", home: "c", workers: ["c-0", "d-0"] }], "of equals the lower id");
 });
 
 t.test("the server's node is one that the others can reach, on a port that it still has", async (t) => {
   const fleet = [...workers("a", 2), ...workers("b", 1), ...workers("c", 3)];
   const nodes = [node("a", { freePorts: 0 }), node("b", { freePorts: 1 }), node("c", { freePorts: 0 })];
-  const jobs = [job("j1", { shards: 4 }), job("j2", { shards: 2 })];
+  const jobs = [job("j1", { size: 4 }), job("j2", { size: 2 })];
   const found = plan({ jobs, nodes, workers: fleet });
   t.same(found.placements, [
-    { job: "j1", serverNode: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
-    { job: "j2", serverNode: "a", workers: ["a-0", "a-1"] },
+    { job: "j1", home: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
+    { job: "j2", home: "a", workers: ["a-0", "a-1"] },
   ]);
   const unreachable = {
     nodes: [node("a", { freePorts: 0 }), node("b", { freePorts: 0 })],
@@ -144,9 +145,9 @@ t.test("the server's node is one that the others can reach, on a port that it st
 });
 
 t.test("pinned workers may be of several nodes", async (t) => {
-  const pinned = job("j1", { shards: 3, selection: { kind: "pinned", workerIds: ["b-1", "a-0", "b-0"] } });
+  const pinned = job("j1", { size: 3, selection: { kind: "pinned", workerIds: ["b-1", "a-0", "b-0"] } });
   const found = plan({ jobs: [pinned], nodes: [node("a"), node("b")], workers: [...workers("a", 3), ...workers("b", 3)] });
-  t.same(found.placements, [{ job: "j1", serverNode: "b", workers: ["b-1", "a-0", "b-0"] }]);
+  t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-1", "a-0", "b-0"] }]);
 });
 
 const fleetOf = fc.array(
@@ -161,24 +162,24 @@ t.test("whatever the fleet: whole gangs, each worker once, a server beside a cli
       const all = fleet.flatMap(({ count, busy }, at) =>
         workers(`n${at}`, count).map((worker, n) => ({ ...worker, isFree: (busy & (1 << n)) === 0 })),
       );
-      const jobs = gangs.map((shards, at) => job(`j${at}`, { shards }));
+      const jobs = gangs.map((size, at) => job(`j${at}`, { size }));
       const { placements, waiting } = plan({ jobs, nodes, workers: all });
       const free = new Set(all.filter(({ isFree }) => isFree).map(({ id }) => id));
       const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
       const nodeOf = (id: string) => id.slice(0, id.lastIndexOf("-"));
-      for (const { job: id, serverNode, workers: mine } of placements) {
-        const { shards } = jobs.find((one) => one.id === id)!;
+      for (const { job: id, home, workers: mine } of placements) {
+        const { size } = jobs.find((one) => one.id === id)!;
         const mineOn = Map.groupBy(mine, nodeOf);
         const freeOn = Map.groupBy(free, nodeOf);
-        if (mine.length !== shards || new Set(mine).size !== shards) throw new Error(`${id} is not whole`);
+        if (mine.length !== size || new Set(mine).size !== size) throw new Error(`${id} is not whole`);
         if (!mine.every((worker) => free.has(worker))) throw new Error(`${id} has a worker that is not free`);
-        if (!mineOn.has(serverNode)) throw new Error(`${id}'s server is alone`);
-        const couldBeWhole = [...freeOn.values()].some(({ length }) => length >= shards);
+        if (!mineOn.has(home)) throw new Error(`${id}'s server is alone`);
+        const couldBeWhole = [...freeOn.values()].some(({ length }) => length >= size);
         if (couldBeWhole && mineOn.size > 1) throw new Error(`${id} is split without need`);
         for (const worker of mine) free.delete(worker);
         if (mineOn.size === 1) continue;
-        if ((ports.get(serverNode) ?? 0) < 1) throw new Error(`${id}'s server can't be reached`);
-        ports.set(serverNode, ports.get(serverNode)! - 1);
+        if ((ports.get(home) ?? 0) < 1) throw new Error(`${id}'s server can't be reached`);
+        ports.set(home, ports.get(home)! - 1);
       }
       if (placements.length + waiting.length !== jobs.length) throw new Error("a job is neither placed nor waits");
     }),
@@ -189,8 +190,8 @@ t.test("whatever the fleet: whole gangs, each worker once, a server beside a cli
 t.test("resources follow worker and node", async (t) => {
   const GIB = 1024 ** 3;
   const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
-  t.match(clientResources(host, 20 * GIB, 100), { cpuMillis: 2000, memoryBytes: 20 * GIB, diskBytes: 10 * GIB + 200 });
-  t.match(clientResources(host, null, 0), { memoryBytes: 18 * GIB });
+  t.match(workerResources(host, 20 * GIB, 200), { cpuMillis: 2000, memoryBytes: 20 * GIB, diskBytes: 10 * GIB + 200 });
+  t.match(workerResources(host, null, 0), { memoryBytes: 18 * GIB });
   const small = { cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 };
   t.match(serverResources(host, NOTHING_KNOWN), { cpuMillis: 2000, memoryBytes: 8 * GIB });
   t.match(serverResources(small, NOTHING_KNOWN), { cpuMillis: 1000, memoryBytes: GIB });
@@ -212,9 +213,9 @@ t.test("a server's memory follows its model, else what the job states, as far as
 
 t.test("a server goes where it has memory, with its gang or to one of its nodes", async (t) => {
   const nodes = [node("a", { capacityBytes: 4e9 }), node("b", { capacityBytes: 20e9 })];
-  const home = (serverBytes: number, among: PlacementWorker[]) => {
-    const { placements, waiting } = plan({ jobs: [job("j1", { serverBytes })], nodes, workers: among });
-    return placements[0]?.serverNode ?? waiting[0]!.why;
+  const home = (hubBytes: number, among: PlacementWorker[]) => {
+    const { placements, waiting } = plan({ jobs: [job("j1", { hubBytes })], nodes, workers: among });
+    return placements[0]?.home ?? waiting[0]!.why;
   };
   t.equal(home(3e9, [...workers("a", 2), ...workers("b", 2)]), "a");
   t.equal(home(9e9, [...workers("a", 2), ...workers("b", 2)]), "b");
@@ -224,14 +225,14 @@ t.test("a server goes where it has memory, with its gang or to one of its nodes"
 
 t.test("a lost client's place is filled before any waiting job is placed, beside the server where there is room", async (t) => {
   const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
-    const { id: _id, shards: _shards, serverBytes: _serverBytes, ...wishes } = job("j9");
+    const { id: _id, size: _size, hubBytes: _hubBytes, ...wishes } = job("j9");
     return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
   };
   const nodes = [node("a"), node("b")];
   const both = [...workers("a", 1), ...workers("b", 1)];
-  t.same(plan({ jobs: [job("j1", { shards: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
+  t.same(plan({ jobs: [job("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
     replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
-    placements: [{ job: "j1", serverNode: "b", workers: ["b-0"] }],
+    placements: [{ job: "j1", home: "b", workers: ["b-0"] }],
     waiting: [],
   });
   const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>

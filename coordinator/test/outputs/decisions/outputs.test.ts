@@ -6,8 +6,8 @@ import { completionLimitMs, partPlan, urlLifeS } from "../../../src/outputs/deci
 
 const server: OutputOwner = {
   ...{
-    role: "server",
-    site: null,
+    isLead: true,
+    name: "server",
     returnsFiles: false,
     memberId: "j-a1-server",
     fence: { generation: 2, counter: 3 },
@@ -16,7 +16,7 @@ const server: OutputOwner = {
     outputRoot: "jobs/x",
   },
 };
-const client: OutputOwner = { ...server, role: "client", site: "site-1", memberId: "j-a1-site-1" };
+const client: OutputOwner = { ...server, isLead: false, name: "site-1", memberId: "j-a1-site-1" };
 
 t.test("the server alone writes outputs, each member its own log", async (t) => {
   t.equal(outputKey(server, "model_out/checkpoint.pt", "output"), "jobs/x/model_out/checkpoint.pt");

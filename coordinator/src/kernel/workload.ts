@@ -1,0 +1,87 @@
+import type { MemberBridge, MemberPayload } from "@resontech/contracts/agent-protocol";
+import type { FederationIdentity } from "@resontech/contracts/federation-certificates";
+import type { JobReason } from "@resontech/contracts/job-reasons";
+import type { MemberResources, NodeSize } from "./decisions/resources.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+
+export type CommittedRound = { round: number; modelUpload: string };
+
+/** Where a new attempt begins: the round, and the upload of the model that it starts from. */
+export type ResumePoint = { startRound: number; roundsLeft: number; modelUpload: string };
+
+/** What placement looks for: one member on each of so many workers, and beside them one that holds no device and that all of them reach. */
+export type Gang = {
+  workers: number;
+  /** `bytes` is the memory that it asks for, 0 where nothing is known of it; null where there is no such member. */
+  hub: { bytes: number } | null;
+};
+
+/** How a member stands in its attempt; names of roles are the workload's. */
+export type MemberPlan = {
+  role: string;
+  /** What people call it; null where its role says enough. */
+  site: string | null;
+  /** Its end decides the attempt, and the job's outputs are what it leaves. An attempt has one. */
+  isLead: boolean;
+  resources: MemberResources;
+};
+
+export type WorkerFacts = { kind: "gpu" | "cpu"; memoryBytes: number };
+
+/** Of one input of a job, as its row has it. */
+export type InputFacts = { kind: string; target: string; shardIndex: number | null };
+
+export type DescribedMember = {
+  job: JobRow;
+  attempt: AttemptRow;
+  member: MemberRow;
+  /** Of all members of the attempt, once each. */
+  sites: readonly string[];
+  bridge: MemberBridge | null;
+  inputs: readonly InputFacts[];
+  /** The project lets files of its sites out. */
+  returnsSiteFiles: boolean;
+};
+
+/** Grown memory for the next attempt, or the message that names what is needed. */
+export type Regrowth = { again: true; bytes: number } | { again: false; message: string };
+
+/** The workload of a job. A kind that this release does not know is held, never guessed at: see {@link Workloads.has}. */
+export type Workloads = { of(job: Pick<JobRow, "kind">): Workload; has(kind: string): boolean };
+
+/**
+ * All that is special to one kind of job. Every question is pure: the kernel asks, and alone writes rows. The kernel knows gangs, members, leases and
+ * outputs; an agent knows payloads.
+ */
+export type Workload = {
+  gang(job: JobRow): Gang;
+  /** The member without a worker. Asked where the gang has one. */
+  hub(job: JobRow, node: NodeSize): MemberPlan;
+  /** The member on the gang's `index`-th worker. */
+  place(job: JobRow, index: number, worker: WorkerFacts, node: NodeSize): MemberPlan;
+  /** Port of the hub in its own container; 0 where there is none. */
+  hubPort: number;
+  /** How many members beside the lead must live while the job runs; the others' ends are warnings then. */
+  quorum(job: JobRow): number;
+  /** Keys below the output root that the lead must have stored before the job has succeeded. */
+  requiredOutputs: readonly string[];
+  /** The payload says nothing of a start of its own: the job runs once all its members do. */
+  startsWithMembers: boolean;
+  /** Where the next attempt goes on; null where it begins anew. */
+  resume(job: JobRow, committed: readonly CommittedRound[]): ResumePoint | null;
+  /** Whether the member reads this input. */
+  reads(member: Pick<MemberRow, "role" | "shard_index">, input: Pick<InputFacts, "kind" | "shardIndex">): boolean;
+  describe(member: DescribedMember): MemberPayload;
+  /** The name for a certificate of the attempt's own authority; null where the member has no such certificate. */
+  identity(
+    member: Pick<MemberRow, "role" | "site">,
+    asked: "member" | "admin",
+    attempt: Pick<AttemptRow, "server_name">,
+  ): Exclude<FederationIdentity, { kind: "root" }> | null;
+  /**
+   * What a failed lead needs more of. Null where that changes nothing.
+   * @param mayRetry the budget of this cause is not spent
+   * @param largestBytes the most that a container may have on any node
+   */
+  regrow(lead: { memoryBytes: number }, reason: JobReason, mayRetry: boolean, largestBytes: number): Regrowth | null;
+};

@@ -1,0 +1,57 @@
+/** One script on one worker, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
+import type { MemberPayload } from "@resontech/contracts/agent-protocol";
+import { workerResources } from "../../kernel/decisions/resources.ts";
+import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+
+/** Column `spec` of a job of this kind. */
+export type CommandSpec = { interpreter: string[]; script: string; arguments: string[]; environment: Record<string, string> };
+
+const ROLE = "command";
+/** Inputs, what is made of them, and as much again while that happens. */
+const DISK_DATA_FACTOR = 3;
+
+export const command: Workload = {
+  hubPort: 0,
+  requiredOutputs: [],
+  startsWithMembers: true,
+  gang: () => ({ workers: 1, hub: null }),
+  hub() {
+    throw new Error("a command has no member without a worker");
+  },
+  place(job, _index, worker, node) {
+    const inputBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[0] ?? 0;
+    const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
+    return { role: ROLE, site: null, isLead: true, resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * inputBytes) };
+  },
+  quorum: () => 0,
+  resume: () => null,
+  reads: () => true,
+  describe,
+  identity: () => null,
+  regrow: () => null,
+};
+
+function describe({ job }: DescribedMember): MemberPayload {
+  const spec = JSON.parse(job.spec ?? "null") as CommandSpec;
+  return {
+    command: [...spec.interpreter, `/rt/job/scripts/${spec.script}`, ...spec.arguments],
+    // What the job says of itself does not change where it finds things.
+    environment: {
+      ...spec.environment,
+      PYTHONUNBUFFERED: "1",
+      RESONTECH_INPUT_DIR: "/app/payload",
+      RESONTECH_OUT_DIR: "/app/out",
+    },
+    files: [],
+    certificates: null,
+    network: { shape: "closed" },
+    sites: [],
+    outputs: {
+      logs: [],
+      printed: `files_out/logs/${ROLE}.log`,
+      models: null,
+      files: { folder: "files_out", site: ROLE },
+      checkpoints: false,
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** NVFlare federated training: one server that holds no device, and a site on each worker with a shard of its own. */
+import { KIT_FILES, RESUME_MODEL, RUNNER_COMMAND, RUNNER_OUTPUTS, type RunnerSpec } from "@resontech/contracts/runner";
+import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
+import { posix } from "node:path";
+import { type MemberResources, type NodeSize, workerResources } from "../../kernel/decisions/resources.ts";
+import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
+import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
+import { chooseResumePoint } from "./resume-point.ts";
+import { judgeServerMemory } from "./server-memory.ts";
+import { DISK_DATA_FACTOR, type ServerFacts, serverNeedBytes, serverResources } from "./server-resources.ts";
+
+/** Organisation in every federation's certificates: there is one, the appliance. */
+const ORG = "resontech";
+/** NVFlare's port in the server's container; each attempt has a network of its own. */
+const SERVER_PORT = 8002;
+/** A server default of ours; NVFlare's own of 2 s would cost that much in every round. */
+const TASK_REQUEST_INTERVAL_S = 0.2;
+const SERVER_INPUTS = ["script", "config", "model"];
+
+export const federation: Workload = {
+  hubPort: SERVER_PORT,
+  // HOSTED-API "Bucket layout".
+  requiredOutputs: ["model_out/checkpoint.pt"],
+  startsWithMembers: false,
+  gang: (job) => ({ workers: job.shard_count, hub: { bytes: serverNeedBytes(serverFactsOf(job)) } }),
+  hub: (job, node) => ({ role: "server", site: null, isLead: true, resources: serverResources(node, serverFactsOf(job)) }),
+  place: (job, index, worker, node) => ({
+    role: "client",
+    site: `site-${index + 1}`,
+    isLead: false,
+    resources: clientResources(job, index, worker, node),
+  }),
+  quorum: (job) => job.min_clients,
+  resume: (job, committed) =>
+    chooseResumePoint({ isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds }, committed),
+  reads: ({ role, shard_index }, { kind, shardIndex }) =>
+    role === "server" ? SERVER_INPUTS.includes(kind) : kind === "shard" && shardIndex === shard_index,
+  describe,
+  identity({ role, site }, asked, { server_name }) {
+    if (role === "client") return asked === "admin" ? null : { kind: "client", org: ORG, site: site! };
+    return asked === "admin" ? { kind: "submitter", org: ORG } : { kind: "server", org: ORG, serverName: server_name };
+  },
+  regrow: ({ memoryBytes }, reason, mayRetry, largestBytes) =>
+    reason === "out_of_memory" ? judgeServerMemory(memoryBytes, mayRetry, largestBytes) : null,
+};
+
+function serverFactsOf(job: JobRow): ServerFacts {
+  return {
+    modelBytes: job.model_bytes,
+    sites: job.shard_count,
+    estimatedMemoryMb: job.estimated_memory_mb,
+    knownBytes: job.server_memory_bytes,
+  };
+}
+
+function clientResources(job: JobRow, index: number, worker: WorkerFacts, node: NodeSize): MemberResources {
+  const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[index] ?? 0;
+  return workerResources(node, worker.kind === "cpu" ? worker.memoryBytes : null, DISK_DATA_FACTOR * shardBytes);
+}
+
+function describe(described: DescribedMember): MemberPayload {
+  const { attempt, member, sites } = described;
+  const leaf = { identity: "member", key: KIT_FILES.key, certificate: KIT_FILES.cert } as const;
+  const admin = { identity: "admin", key: KIT_FILES.adminKey, certificate: KIT_FILES.adminCert } as const;
+  return {
+    command: [...RUNNER_COMMAND],
+    environment: {},
+    files: [{ name: "spec.json", text: JSON.stringify(runnerSpec(described)) }],
+    certificates: { root: KIT_FILES.rootCert, leaves: member.role === "server" ? [leaf, admin] : [leaf] },
+    network: { shape: "hub", index: indexOf(member), name: attempt.server_name, port: attempt.server_port },
+    sites: [...sites],
+    outputs: outputsOf(described),
+  };
+}
+
+function indexOf({ role, shard_index }: MemberRow): number | null {
+  return role === "server" ? null : shard_index;
+}
+
+/** HOSTED-API "Bucket layout"; files of sites may be patients' data, and leave one only where the project says so. */
+function outputsOf({ job, member, returnsSiteFiles }: DescribedMember): MemberOutputs {
+  if (member.role === "server")
+    return {
+      logs: [
+        { file: RUNNER_OUTPUTS.trainingLog, key: "files_out/training_log.txt" },
+        { file: RUNNER_OUTPUTS.metrics, key: "files_out/metrics.jsonl" },
+      ],
+      printed: null,
+      models: "model_out",
+      files: { folder: "files_out", site: "server" },
+      checkpoints: job.resumable === 1,
+    };
+  const site = member.site!;
+  return {
+    logs: [],
+    printed: `files_out/logs/${site}.log`,
+    models: null,
+    files: returnsSiteFiles ? { folder: `files_out/sites/${site}`, site } : null,
+    checkpoints: false,
+  };
+}
+
+function runnerSpec({ job, attempt, member, sites, bridge, inputs }: DescribedMember): RunnerSpec {
+  const model = inputs.find(({ kind }) => kind === "model");
+  return {
+    formatVersion: 1,
+    role: member.role === "server" ? "server" : "client",
+    job: job.id,
+    attempt: attempt.id,
+    fence: { generation: member.generation, counter: member.counter },
+    org: ORG,
+    serverName: attempt.server_name,
+    // On another node than the server's it is found at the gateway, on the port of the bridge.
+    serverPort: bridge?.kind === "dial" ? bridge.port : attempt.server_port,
+    sites: [...sites],
+    site: member.site,
+    minClients: job.min_clients,
+    numRounds: job.num_rounds,
+    taskRequestIntervalS: TASK_REQUEST_INTERVAL_S,
+    modelFile: model === undefined ? null : `/app/model/${posix.basename(model.target)}`,
+    resume: resumeOf(job, attempt),
+  };
+}
+
+function resumeOf(job: JobRow, attempt: AttemptRow): RunnerSpec["resume"] {
+  if (attempt.resumed_from === null || job.num_rounds === null) return null;
+  const roundsLeft = job.first_round + job.num_rounds - attempt.start_round;
+  return { startRound: attempt.start_round, roundsLeft, modelFile: RESUME_MODEL };
+}

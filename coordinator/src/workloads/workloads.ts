@@ -1,0 +1,15 @@
+import type { Workload, Workloads } from "../kernel/workload.ts";
+import { command } from "./command/command.ts";
+import { federation } from "./federation/federation.ts";
+
+/** Every kind of job that this release runs, by the `kind` of its submission. */
+const KINDS: Readonly<Record<string, Workload>> = { command, federation };
+
+export const WORKLOADS: Workloads = {
+  has: (kind) => Object.hasOwn(KINDS, kind),
+  of({ kind }) {
+    const found = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+    if (found === undefined) throw new Error(`this release has no workload ${kind}`);
+    return found;
+  },
+};
