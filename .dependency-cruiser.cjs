@@ -1,7 +1,35 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
 const rooms = "audit|s3-front|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
+/** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
+const coordinator = [
+  ["api-error\\.ts", "state-of-part\\.ts", "db/"],
+  ["audit-ports\\.ts", "authorization/"],
+  ["audited-operation\\.ts", "audit/", "storage/"],
+  ["identity/"],
+  ["kernel/"],
+  ["submission/", "nodes/"],
+  ["workloads/", "outputs/"],
+  ["http/", "bus/", "front/", "read-config\\.ts"],
+  ["control/", "app\\.ts"],
+  ["compose/"],
+  ["server\\.ts"],
+];
+const under = (layers) => `^coordinator/src/(${layers.flat().join("|")})`;
+
 module.exports = {
   forbidden: [
+    ...coordinator.slice(0, -1).map((layer, at) => ({
+      name: "no-arrow-upward-in-the-coordinator",
+      severity: "error",
+      from: { path: under([layer]) },
+      to: { path: under(coordinator.slice(at + 1)) },
+    })),
+    {
+      name: "every-folder-of-the-coordinator-has-its-layer",
+      severity: "error",
+      from: {},
+      to: { path: "^coordinator/src/", pathNot: under(coordinator) },
+    },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "contracts-import-nothing-of-ours",

@@ -1,14 +1,24 @@
 import type { AuditProducer } from "@resontech/audit/producer";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
-import type { KernelParts } from "../kernel/build-kernel.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { DesiredSets } from "../kernel/desired-set.ts";
+import type { JobTable } from "../kernel/job-table.ts";
+import type { MemberTable } from "../kernel/member-table.ts";
+import type { Reports } from "../kernel/take-reports.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { pullPassword } from "../nodes/pull-passwords.ts";
-import { isHeldBy } from "../nodes/registry.ts";
+import { isHeldBy, type Registry } from "../nodes/registry.ts";
 import type { OutputUploads } from "../outputs/output-uploads.ts";
 import type { InputStaging } from "../outputs/stage-inputs.ts";
 import type { AgentHandlers } from "./agent-requests.ts";
 
-export type HandlerParts = KernelParts & {
+export type HandlerParts = {
+  commit: GroupCommit;
+  registry: Registry;
+  desiredSets: DesiredSets;
+  reports: Reports;
+  jobs: JobTable;
+  members: MemberTable;
   signing: AttemptSigning;
   staging: InputStaging;
   uploads: OutputUploads;

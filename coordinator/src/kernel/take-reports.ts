@@ -2,10 +2,11 @@ import type { MemberReport, ReportReply } from "@resontech/contracts/agent-proto
 import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
-import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import { AgentRefusal } from "./agent-refusal.ts";
 import { mayMemberWrite } from "./decisions/member-machine.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { MemberRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /**
@@ -14,10 +15,12 @@ import type { Transitions } from "./transitions.ts";
  */
 export class Reports {
   readonly #db: WriteHandle;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
+    this.#tables = tables;
     this.#transitions = transitions;
   }
 
@@ -31,7 +34,7 @@ export class Reports {
   }
 
   #takeOne(report: MemberReport, isHeld: (member: MemberRow) => boolean): "accepted" | "stale" {
-    const { members } = this.#transitions.parts;
+    const { members } = this.#tables;
     const member = members.get(report.member);
     if (member === undefined || !isHeld(member) || compareFences(report.fence, member) !== 0) return "stale";
     if (report.seq <= member.last_seq) return "accepted";
@@ -46,7 +49,7 @@ export class Reports {
   }
 
   #apply(member: MemberRow, { event, at }: MemberReport): void {
-    const { members } = this.#transitions.parts;
+    const { members } = this.#tables;
     const { id } = member;
     const note = (change: MemberChange) => members.note(id, change);
     const move = (...args: Parameters<Transitions["moveMember"]>) => this.#transitions.moveMember(...args);
@@ -76,7 +79,7 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.is_lead === 1 || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
+        if (member.is_lead === 1 || event.site === member.site) this.#tables.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
@@ -108,7 +111,7 @@ export class Reports {
   ): void {
     const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
     const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
-    const { jobs, members, warnings } = this.#transitions.parts;
+    const { jobs, members, warnings } = this.#tables;
     const attempt = members.ofAttempt(member.attempt_id);
     const isSite = member.is_lead === 1 && attempt.some(({ site }) => site === event.site);
     if (isSite) failure.failed_site = event.site!;
@@ -147,7 +150,7 @@ export class Reports {
 
   /** The pointer is committed under the fence that the report came with; uploads of another fence are nobody's checkpoint. */
   #checkpoint(member: MemberRow, event: { round: number; model: string; manifest: string }): void {
-    const { outputs, checkpoints, commands, jobs, clock } = this.#transitions.parts;
+    const { outputs, checkpoints, commands, jobs, clock } = this.#tables;
     const job = jobs.get(member.job_id);
     if (job === undefined || member.is_lead === 0 || !mayMemberWrite(member.state)) return;
     const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
@@ -169,7 +172,7 @@ export class Reports {
   /** The agent's clock where it can be read, else ours. */
   #instant(at: string): number {
     const parsed = Date.parse(at);
-    return Number.isNaN(parsed) ? this.#transitions.parts.clock.now() : parsed;
+    return Number.isNaN(parsed) ? this.#tables.clock.now() : parsed;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { OutputTable, UploadRow } from "./output-table.ts";
+import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;

@@ -7,7 +7,7 @@ import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { AcceptedInput, AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { SteadyClock } from "../../src/kernel/clock.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
-import { type Core, openCore } from "../../src/kernel/open-core.ts";
+import { type Core, openCore } from "../../src/compose/open-core.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { type AuditdFixture, startAuditd } from "../audit/auditd-fixture.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";

@@ -1,9 +1,9 @@
 import type { AuditProducer } from "@resontech/audit/producer";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
-import { DatabaseUnavailable } from "./db/database-unavailable.ts";
-import type { KernelParts } from "./kernel/build-kernel.ts";
-import { stateOfPart } from "./state-of-part.ts";
+import { DatabaseUnavailable } from "../db/database-unavailable.ts";
+import type { KernelParts } from "./build-kernel.ts";
+import { stateOfPart } from "../state-of-part.ts";
 
 /** A brake is asked for once a second while it holds. */
 const BRAKE_LASTS_MS = 3_000;

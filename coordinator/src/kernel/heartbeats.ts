@@ -1,4 +1,4 @@
-import type { Clock } from "../kernel/clock.ts";
+import type { Clock } from "./clock.ts";
 import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "./decisions/granted-leases.ts";
 
 /** More than what an agent asks for before it begins members again on a disk that was full. */

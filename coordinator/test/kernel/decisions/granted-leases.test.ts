@@ -1,5 +1,5 @@
 import t from "tap";
-import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "../../../src/nodes/decisions/granted-leases.ts";
+import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "../../../src/kernel/decisions/granted-leases.ts";
 
 const grants = (...each: [string | null, number][]): GrantedLease[] => each.map(([nonce, until]) => ({ nonce, until }));
 const all = (...each: [string | null, number][]) => grants(...each).reduce<GrantedLease[]>(withGrant, []);

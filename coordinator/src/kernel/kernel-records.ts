@@ -5,14 +5,10 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Fence } from "@resontech/contracts/fence";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
-import { actorOf } from "../authorization/in-the-log.ts";
-import { COORDINATOR } from "../authorization/caller.ts";
-import type { GateProof } from "../kernel/accepted-task.ts";
-import type { AttemptRow, JobRow, MemberRow } from "../kernel/rows.ts";
-import type { RecordOutbox } from "./record-outbox.ts";
-
-/** Who decided: the kernel itself, whoever asked for it. */
-export const KERNEL_ACTOR = actorOf(COORDINATOR);
+import { actorOf, COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
+import type { GateProof } from "../audit-ports.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
+import type { RecordOutbox } from "../audit/record-outbox.ts";
 
 /** What each of the kernel's transitions says in the audit log. */
 export class KernelRecords {
@@ -32,7 +28,7 @@ export class KernelRecords {
       type: JOB_STATE_EVENT[to],
       phase: "fact",
       op: job.audit_op,
-      actor: KERNEL_ACTOR,
+      actor: COORDINATOR_ACTOR,
       on_behalf_of: job.user_id,
       object: { kind: "job", id: job.id },
       detail: {
@@ -49,7 +45,7 @@ export class KernelRecords {
       type: "job.member",
       phase: "fact",
       op: job.audit_op,
-      actor: KERNEL_ACTOR,
+      actor: COORDINATOR_ACTOR,
       object: { kind: "member", id: member.id },
       detail: {
         job: member.job_id,
@@ -76,7 +72,7 @@ export class KernelRecords {
       type,
       phase: outcome.phase,
       op: gate.op,
-      actor: KERNEL_ACTOR,
+      actor: COORDINATOR_ACTOR,
       object,
       outcome: { code: outcome.code, ...(gate.unwitnessed ? { unwitnessed: true } : {}) },
     });
@@ -98,7 +94,7 @@ export class KernelRecords {
       type: "iam.node.lost",
       phase: "fact",
       op: randomUUID(),
-      actor: KERNEL_ACTOR,
+      actor: COORDINATOR_ACTOR,
       object: { kind: "node", id: node },
       detail: { ...epoch },
     });

@@ -1,35 +1,35 @@
-import { KernelRecords } from "../audit/kernel-records.ts";
+import { KernelRecords } from "../kernel/kernel-records.ts";
 import { RecordOutbox } from "../audit/record-outbox.ts";
 import { RecordPump } from "../audit/record-pump.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { Heartbeats } from "../nodes/heartbeats.ts";
+import { Heartbeats } from "../kernel/heartbeats.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
 import { longestLeaseMs } from "../nodes/maintenance.ts";
 import { NodeTable } from "../nodes/node-table.ts";
 import { Registry } from "../nodes/registry.ts";
-import { OutputTable } from "../outputs/output-table.ts";
-import { Placements } from "./apply-placement.ts";
-import { CheckpointTable } from "./checkpoint-table.ts";
-import type { Clock } from "./clock.ts";
-import { CommandOutbox } from "./command-outbox.ts";
-import { DesiredSets } from "./desired-set.ts";
-import { FleetViews } from "./fleet-views.ts";
-import { HangWatch } from "./hang-watch.ts";
-import { JobBridges } from "./job-bridges.ts";
-import { JobTable } from "./job-table.ts";
-import { JobViews } from "./job-views.ts";
-import { MemberTable } from "./member-table.ts";
-import { Replacements } from "./replace-member.ts";
-import { Scheduler } from "./scheduler.ts";
-import { SqliteKernel } from "./sqlite-kernel.ts";
-import { Submissions } from "./submit.ts";
-import { Sweeper } from "./sweeper.ts";
-import { Reports } from "./take-reports.ts";
-import { Transitions } from "./transitions.ts";
-import type { Workloads } from "./workload.ts";
-import { WarningTable } from "./warning-table.ts";
+import { OutputTable } from "../kernel/output-table.ts";
+import { Placements } from "../kernel/apply-placement.ts";
+import { CheckpointTable } from "../kernel/checkpoint-table.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { CommandOutbox } from "../kernel/command-outbox.ts";
+import { DesiredSets } from "../kernel/desired-set.ts";
+import { FleetViews } from "../kernel/fleet-views.ts";
+import { HangWatch } from "../kernel/hang-watch.ts";
+import { JobBridges } from "../kernel/job-bridges.ts";
+import { JobTable } from "../kernel/job-table.ts";
+import { JobViews } from "../kernel/job-views.ts";
+import { MemberTable } from "../kernel/member-table.ts";
+import { Replacements } from "../kernel/replace-member.ts";
+import { Scheduler } from "../kernel/scheduler.ts";
+import { SqliteKernel } from "../kernel/sqlite-kernel.ts";
+import { Submissions } from "../kernel/submit.ts";
+import { Sweeper } from "../kernel/sweeper.ts";
+import { Reports } from "../kernel/take-reports.ts";
+import { Transitions } from "../kernel/transitions.ts";
+import type { Workloads } from "../kernel/workload.ts";
+import { WarningTable } from "../kernel/warning-table.ts";
 
 /** What goes wrong beside any caller; each is told once, here. */
 export type KernelAlarms = {
@@ -74,8 +74,9 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
       "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
     )
     .pluck();
-  const transitions = new Transitions({
-    ...{ clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, workloads, bridges: new JobBridges(db) },
+  const bridges = new JobBridges(db);
+  const tables = { clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, workloads, bridges };
+  const transitions = new Transitions(tables, {
     onQuarantine: alarms.onQuarantine,
     largestNodeBytes: () => largest.get() ?? 0,
   });
@@ -88,29 +89,45 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
     onError: (error) => alarms.onError(error, "audit records"),
   });
   const isDraining = () => recordPump.isDraining();
-  const placements = new Placements(db, transitions);
-  const replacements = new Replacements(db, transitions);
-  const submissions = new Submissions(db, transitions);
+  const placements = new Placements(db, tables, transitions);
+  const replacements = new Replacements(db, tables, transitions);
+  const submissions = new Submissions(db, tables, transitions);
   const jobViews = new JobViews(db, heartbeats, warnings);
   const fleetViews = new FleetViews(db, heartbeats);
   return {
-    ...{ db, commit, clock, meta, recordOutbox, records, commands, outputs, jobs, members, transitions, nodes, heartbeats },
+    ...{
+      db,
+      commit,
+      clock,
+      meta,
+      recordOutbox,
+      records,
+      commands,
+      outputs,
+      jobs,
+      members,
+      tables,
+      transitions,
+      nodes,
+      heartbeats,
+    },
+    workloads,
     ...{ recordPump, placements, submissions, fleetViews },
-    registry: new Registry({ db, nodes, transitions, heartbeats }),
-    desiredSets: new DesiredSets(db, transitions),
-    reports: new Reports(db, transitions),
-    sweeper: new Sweeper(db, commit, transitions),
+    registry: new Registry({ db, nodes, tables, transitions, heartbeats }),
+    desiredSets: new DesiredSets(db, tables, transitions),
+    reports: new Reports(db, tables, transitions),
+    sweeper: new Sweeper(db, commit, tables, transitions),
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
-      ...{ db, commit, transitions, placements, replacements, heartbeats, isDraining },
+      ...{ db, commit, tables, transitions, placements, replacements, heartbeats, isDraining },
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({
-      ...{ db, commit, clock, meta, nodes, heartbeats, transitions },
+      ...{ db, commit, clock, meta, nodes, heartbeats, tables, transitions },
       onBrake: alarms.onBrake,
       onDead: alarms.onNodeDead,
     }),
-    kernel: new SqliteKernel({ db, commit, transitions, submissions, jobViews, fleetViews, isDraining }),
+    kernel: new SqliteKernel({ db, commit, tables, transitions, submissions, jobViews, fleetViews, isDraining }),
   };
 }
 

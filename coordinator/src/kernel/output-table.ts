@@ -1,5 +1,5 @@
 import type { WriteHandle } from "../db/open-database.ts";
-import type { JobRow, MemberRow } from "../kernel/rows.ts";
+import type { JobRow, MemberRow } from "./rows.ts";
 
 export type UploadRow = {
   id: string;

@@ -28,7 +28,7 @@ import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-au
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
-import { OwnHealth } from "../own-health.ts";
+import { OwnHealth } from "./own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -36,9 +36,9 @@ import { VersionCollector } from "../storage/version-collector.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { WORKLOADS } from "../workloads/workloads.ts";
 import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
-import { SteadyClock } from "./clock.ts";
-import { ClockSteps, readBootTime } from "./clock-steps.ts";
-import type { Kernel } from "./kernel.ts";
+import { SteadyClock } from "../kernel/clock.ts";
+import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
+import type { Kernel } from "../kernel/kernel.ts";
 
 const SWEEP_MS = 1_000;
 /** Whatever was missed is found again this often. */

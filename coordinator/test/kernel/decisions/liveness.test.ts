@@ -1,5 +1,5 @@
 import t from "tap";
-import { judgeFlap, judgeLiveness, type NodeLiveness } from "../../../src/nodes/decisions/liveness.ts";
+import { judgeFlap, judgeLiveness, type NodeLiveness } from "../../../src/kernel/decisions/liveness.ts";
 
 const node = (id: string, silentMs: number, change: Partial<NodeLiveness> = {}): NodeLiveness => ({
   ...{ node: id, state: "READY", silentMs, leaselessMs: silentMs - 30_000, goodBeats: 0 },
