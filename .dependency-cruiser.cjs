@@ -75,6 +75,33 @@ module.exports = {
       from: { path: "^coordinator/src/authorization/" },
       to: { pathNot: "^(contracts/src/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))" },
     },
+    {
+      name: "container-host-behind-its-interface",
+      comment: "agent/src/substrate is what the agent knows of where members run; app.ts alone says which implementation it is",
+      severity: "error",
+      from: { path: "^agent/src/", pathNot: "^agent/src/(app\\.ts$|substrate/container-host/)" },
+      to: { path: "^agent/src/substrate/container-host/" },
+    },
+    {
+      name: "engine-client-in-the-container-host-alone",
+      severity: "error",
+      from: { path: "^agent/", pathNot: "^agent/(src/substrate/container-host|test)/" },
+      to: { path: "node_modules/(@types/)?dockerode/" },
+    },
+    {
+      name: "substrate-interface-names-no-implementation",
+      comment: "the interface is types of the contract and pure decisions: nothing of an engine, of this host or of node:*",
+      severity: "error",
+      from: { path: "^agent/src/substrate/[^/]+\\.ts$" },
+      to: { pathNot: "^(contracts/src/|agent/src/decisions/|agent/src/substrate/[^/]+\\.ts$)" },
+    },
+    {
+      name: "substrates-know-no-member",
+      comment: "what is staged, stored and told is not a substrate's: another implementation must not need it",
+      severity: "error",
+      from: { path: "^agent/src/substrate/" },
+      to: { path: "^agent/src/(members|bus|staging|outputs|off-thread|audit|lease|join)/" },
+    },
     { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "not-to-dev-dep",

@@ -2,7 +2,8 @@
 import { readSync } from "node:fs";
 import { formatFence } from "@resontech/contracts/fence";
 import { persist } from "../bus/persist.ts";
-import { JobFile } from "./job-file.ts";
+import type { JobFile } from "../substrate/area.ts";
+import { JOB_PATHS } from "../substrate/job-paths.ts";
 import type { MemberContext } from "./member-context.ts";
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
@@ -22,8 +23,8 @@ export class LogShipper {
   }
 
   /** Sends the live tail, and starts to ship what is due unless a chunk is on its way. */
-  tick(nowMs: number): void {
-    using file = this.#open();
+  async tick(nowMs: number): Promise<void> {
+    using file = await this.#open();
     if (file === null) return;
     this.#tail(file, nowMs);
     const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
@@ -54,7 +55,7 @@ export class LogShipper {
 
   /** False when there was nothing. */
   async #shipChunk(): Promise<boolean> {
-    using file = this.#open();
+    using file = await this.#open();
     const { journal, tools, ref, abandoned } = this.#member;
     const { logOffset, logSeq } = journal.state;
     const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
@@ -80,8 +81,7 @@ export class LogShipper {
     for (let from = 0; from < text.length; from += TAIL_MESSAGE_CHARS) send(text.slice(from, from + TAIL_MESSAGE_CHARS));
   }
 
-  #open(): JobFile | null {
-    const { disk } = this.#member;
-    return JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
+  #open(): Promise<JobFile | null> {
+    return this.#member.enclosure.area.open(JOB_PATHS.output);
   }
 }
