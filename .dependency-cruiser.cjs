@@ -7,7 +7,7 @@ const coordinator = [
   ["audited-operation\\.ts", "audit/", "storage/"],
   ["identity/"],
   ["kernel/"],
-  ["submission/", "nodes/"],
+  ["submission/", "nodes/", "feed/"],
   ["workloads/", "outputs/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],

@@ -1,15 +1,15 @@
 /** A member's output on its way: in chunks of at most 1 MiB or 5 s to the object store, and live to those who watch. */
 import { readSync } from "node:fs";
 import { formatFence } from "@resontech/contracts/fence";
+import type { TailMessage } from "@resontech/contracts/agent-protocol";
 import { persist } from "../bus/persist.ts";
+import { tailPieces } from "../decisions/tail-pieces.ts";
 import type { JobFile } from "../substrate/area.ts";
 import { JOB_PATHS } from "../substrate/job-paths.ts";
 import type { MemberContext } from "./member-context.ts";
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const EVERY_MS = 5_000;
-/** A tail message holds 256 KiB; a character is at most four bytes of it. */
-const TAIL_MESSAGE_CHARS = 64 * 1024;
 
 export class LogShipper {
   readonly #member: MemberContext;
@@ -73,12 +73,16 @@ export class LogShipper {
     if (waiting <= 0) return;
     const granted = tools.tailLimit.take(job, waiting, nowMs);
     const dropped = waiting - granted;
-    this.#tailed += waiting;
-    const send = (text: string): void => tools.coordinator.tail({ job, member: ref.member, text });
-    if (dropped > 0) send(`[${dropped} bytes are not shown live; the stored log has them]\n`);
+    const send = (piece: Pick<TailMessage, "offset" | "bytes" | "text">): void =>
+      tools.coordinator.tail({ job, member: ref.member, ...piece });
+    if (dropped > 0) send({ offset: this.#tailed, bytes: dropped, text: null });
+    this.#tailed += dropped;
     const bytes = Buffer.alloc(granted);
-    const text = bytes.subarray(0, readSync(file.fd, bytes, 0, granted, file.sizeBytes - granted)).toString("utf8");
-    for (let from = 0; from < text.length; from += TAIL_MESSAGE_CHARS) send(text.slice(from, from + TAIL_MESSAGE_CHARS));
+    const from = this.#tailed;
+    for (const piece of tailPieces(bytes.subarray(0, readSync(file.fd, bytes, 0, granted, from)))) {
+      send({ ...piece, offset: from + piece.offset });
+      this.#tailed += piece.bytes;
+    }
   }
 
   #open(): Promise<JobFile | null> {

@@ -4,6 +4,8 @@ import { RecordPump } from "../audit/record-pump.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import { CommittedChanges } from "../feed/committed-changes.ts";
+import { Feed } from "../feed/feed.ts";
 import { Heartbeats } from "../kernel/heartbeats.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
 import { longestLeaseMs } from "../nodes/maintenance.ts";
@@ -66,21 +68,23 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
   const commands = new CommandOutbox(db, now);
   const outputs = new OutputTable(db);
   const checkpoints = new CheckpointTable(db);
-  const jobs = new JobTable(db);
+  const feed = new Feed();
+  const changes = new CommittedChanges({ db, commit, clock, feed });
+  const jobs = new JobTable(db, changes);
   const members = new MemberTable(db);
-  const warnings = new WarningTable(db);
+  const warnings = new WarningTable(db, changes);
   const largest = db
     .prepare<[], number | null>(
       "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
     )
     .pluck();
   const bridges = new JobBridges(db);
-  const tables = { clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, workloads, bridges };
+  const tables = { clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, changes, workloads, bridges };
   const transitions = new Transitions(tables, {
     onQuarantine: alarms.onQuarantine,
     largestNodeBytes: () => largest.get() ?? 0,
   });
-  const nodes = new NodeTable(db);
+  const nodes = new NodeTable(db, changes);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
@@ -112,7 +116,7 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
       heartbeats,
     },
     workloads,
-    ...{ recordPump, placements, submissions, fleetViews },
+    ...{ recordPump, placements, submissions, fleetViews, feed },
     registry: new Registry({ db, nodes, tables, transitions, heartbeats }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),

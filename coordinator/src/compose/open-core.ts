@@ -21,6 +21,7 @@ import { giveHint, HintPump } from "../bus/hint-pump.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
+import type { Feed } from "../feed/feed.ts";
 import { endingKeys } from "../identity/key-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
@@ -53,7 +54,6 @@ export type CoreOptions = {
   volume: Pick<VolumeSync, "durable">;
   passwords: RegistryPasswords;
   alarms: KernelAlarms;
-  onTail?: (job: string, member: string, text: string) => void;
   clock?: SteadyClock;
   /** Called as soon as there are rows to answer from: the S3 front asks about the first request that this start sends to the object store. */
   serveFront?: (read: ReadHandle) => Promise<AsyncDisposable>;
@@ -65,6 +65,8 @@ export type Core = AsyncDisposable & {
   db: WriteHandle;
   read: ReadHandle;
   commit: GroupCommit;
+  /** What changes, for whoever may see it: see feed/README.md. */
+  feed: Pick<Feed, "subscribe" | "position">;
   gate: AuditProducer;
   record: RecordEvent;
   joinTokens: JoinTokens;
@@ -98,6 +100,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     hangAfterMs: config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });
+  stack.use(parts.feed);
   const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
   const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
@@ -129,7 +132,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const owned = stack.move();
   return {
     kernel: parts.kernel,
-    ...{ db, read, commit, gate, joinTokens, generation },
+    ...{ db, read, commit, gate, joinTokens, generation, feed: parts.feed },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
     cordon: (node, reason) => parts.nodes.setCordon(node, reason),
     nodeHealth: () => parts.fleetViews.nodeHealth(),
@@ -182,7 +185,7 @@ async function attachRecords(
 }
 
 async function openBus(
-  { config, store, passwords, alarms, onTail }: CoreOptions,
+  { config, store, passwords, alarms }: CoreOptions,
   parts: KernelParts,
   { gate, authority, uploads }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
   stack: AsyncDisposableStack,
@@ -207,7 +210,6 @@ async function openBus(
     staging: new InputStaging({ ...parts, gate, store }),
     uploads,
     passwords,
-    onTail: onTail ?? (() => {}),
   });
   const onError = (error: unknown, node: string, verb: string) => alarms.onError(error, `agent request ${verb} of ${node}`);
   stack.use(new AgentRequests({ connection, handlers, onError }));

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { type BeatFacts, isNews } from "./decisions/beat-news.ts";
 import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "./decisions/granted-leases.ts";
 
 /** More than what an agent asks for before it begins members again on a disk that was full. */
@@ -16,6 +17,8 @@ type Heard = {
   granted: GrantedLease[];
   goodBeats: number;
   beat: Heartbeat | null;
+  /** What the feed was told last; null since it fell silent or registered. */
+  told: BeatFacts | null;
   missing: Map<string, number>;
   /** Members that its last registration did not name although it had begun with them. */
   unheld: ReadonlySet<string>;
@@ -37,13 +40,20 @@ export class Heartbeats {
     this.#startedAt = clock.monotonic();
   }
 
-  /** @param leaseOf the beat whose answer gave the lease that the node counts on; null for its registration's */
-  beat(node: string, leaseOf: string | null, beat: Omit<Heartbeat, "at">): void {
+  /**
+   * @param leaseOf the beat whose answer gave the lease that the node counts on; null for its registration's
+   * @returns what is new in it, or null
+   */
+  beat(node: string, leaseOf: string | null, beat: Omit<Heartbeat, "at">): BeatFacts | null {
     const heard = this.#of(node);
     heard.granted = withAcknowledged(heard.granted, leaseOf);
     heard.monotonic = this.#clock.monotonic();
     heard.goodBeats += 1;
     heard.beat = { ...beat, at: this.#clock.now() };
+    const facts = { ...beat, hasDisk: this.hasDisk(node) };
+    if (!isNews(heard.told, facts)) return null;
+    heard.told = facts;
+    return facts;
   }
 
   /** Registering proves as much as a beat, but is none of the beats in a row that a silent node owes. */
@@ -51,6 +61,7 @@ export class Heartbeats {
     const heard = this.#of(node);
     heard.monotonic = this.#clock.monotonic();
     heard.goodBeats = 0;
+    heard.told = null;
     heard.missing.clear();
     heard.unheld = new Set(unheld);
   }
@@ -80,7 +91,9 @@ export class Heartbeats {
 
   /** It fell silent: it owes its good beats anew. */
   fellSilent(node: string): void {
-    this.#of(node).goodBeats = 0;
+    const heard = this.#of(node);
+    heard.goodBeats = 0;
+    heard.told = null;
   }
 
   silentMs(node: string): number {
@@ -116,6 +129,7 @@ export class Heartbeats {
         granted: [{ nonce: null, until: this.#startedAt + this.#firstLeaseMs }],
         goodBeats: 0,
         beat: null,
+        told: null,
         missing: new Map(),
         unheld: new Set(),
       };

@@ -1,4 +1,5 @@
 import type { Meta } from "../db/meta.ts";
+import type { Changes } from "./changes.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { Clock } from "./clock.ts";
 import type { CommandOutbox } from "./command-outbox.ts";
@@ -22,5 +23,6 @@ export type KernelTables = {
   bridges: JobBridges;
   records: KernelRecords;
   warnings: WarningTable;
+  changes: Changes;
   workloads: Workloads;
 };

@@ -34,7 +34,7 @@ export class MemberMaker {
 
   /** Inside a transaction. @returns its id */
   create(job: JobRow, attempt: string, { node, plan, place, replaces }: NewMember): string {
-    const { clock, meta, members, jobs, records } = this.#tables;
+    const { changes, clock, meta, members, jobs, records } = this.#tables;
     const now = clock.now();
     const { role, site, isLead, resources } = plan;
     const id = this.#freeId(`${attempt}-${site ?? role}`);
@@ -52,6 +52,8 @@ export class MemberMaker {
         "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, ?, ?)",
         ...[place.workerId, id, job.id, fence.generation, fence.counter, now],
       );
+    const worker = place?.workerId ?? null;
+    changes.note({ kind: "member-added", job: job.id, member: id, attempt, role, site, node, worker, replaces });
     jobs.journal({
       ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },
       ...{ ...fence, at: now },

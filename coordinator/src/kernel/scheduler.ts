@@ -60,7 +60,7 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
-    const { commit, db } = this.#parts;
+    const { commit, db, tables } = this.#parts;
     const { placements, replacements, waiting } = plan(this.#snapshot());
     await Promise.all([
       ...replacements.map((replacement) => this.#replace(replacement)),
@@ -70,7 +70,8 @@ export class Scheduler {
     if (changed.length === 0) return;
     await commit.run(() => {
       const note = db.prepare("UPDATE jobs SET waiting_for = ? WHERE id = ? AND state = 'QUEUED'");
-      for (const { job, why } of changed) note.run(why, job);
+      for (const { job, why } of changed)
+        if (note.run(why, job).changes === 1) tables.changes.note({ kind: "waiting", job, why });
     });
   }
 

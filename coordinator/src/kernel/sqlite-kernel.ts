@@ -56,9 +56,10 @@ export class SqliteKernel implements Kernel {
   }
 
   async explainStop(jobId: string, message: string): Promise<void> {
-    const { commit } = this.#parts;
+    const { commit, tables } = this.#parts;
     await commit.run((db) => {
-      db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'").run(message, jobId);
+      const explain = db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'");
+      if (explain.run(message, jobId).changes === 1) tables.changes.note({ kind: "explained", job: jobId, message });
     });
   }
 
@@ -80,11 +81,12 @@ export class SqliteKernel implements Kernel {
 
   async forgetOutputs(jobId: string): Promise<number> {
     const { commit, tables } = this.#parts;
-    const { outputs, commands } = tables;
+    const { changes, outputs, commands } = tables;
     return await commit.run(() => {
       const forgotten = outputs.forgetKept(jobId);
       // What a living job starts from goes once that has ended.
       for (const { uploadId } of forgotten) if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
+      if (forgotten.length > 0) changes.note({ kind: "outputs-removed", job: jobId, count: forgotten.length });
       return forgotten.length;
     });
   }

@@ -3,6 +3,7 @@ import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
 import { AgentRefusal } from "./agent-refusal.ts";
+import { isProgressNews } from "./decisions/progress-news.ts";
 import { mayMemberWrite } from "./decisions/member-machine.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { MemberRow } from "./rows.ts";
@@ -57,6 +58,7 @@ export class Reports {
     switch (event.kind) {
       case "progress":
         note({ progress_step: event.step, progress_done: event.done, progress_total: event.total ?? null });
+        this.#tellProgress(member, { step: event.step, done: event.done, total: event.total ?? null });
         return progress();
       case "staged":
         note({ is_staged: 1 });
@@ -99,6 +101,14 @@ export class Reports {
     }
   }
 
+  #tellProgress(
+    { id, job_id: job, progress_step, progress_done, progress_total }: MemberRow,
+    told: { step: string; done: number; total: number | null },
+  ): void {
+    if (isProgressNews({ step: progress_step, done: progress_done, total: progress_total }, told))
+      this.#tables.changes.note({ kind: "progress", job, member: id, ...told });
+  }
+
   #jobStarted(member: MemberRow, nvflareJob: string): void {
     if (member.is_lead === 0) return;
     this.#db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, member.attempt_id);
@@ -129,12 +139,14 @@ export class Reports {
 
   #roundStarted(member: MemberRow, round: number, numRounds: number | null, at: string): void {
     if (member.is_lead === 0) return;
-    this.#db
+    const { attempt_id: attempt, job_id: job } = member;
+    const { changes } = this.#db
       .prepare(
         `INSERT INTO rounds (attempt_id, job_id, round, num_rounds, started_at) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (attempt_id, round) DO NOTHING`,
       )
-      .run(member.attempt_id, member.job_id, round, numRounds, this.#instant(at));
+      .run(attempt, job, round, numRounds, this.#instant(at));
+    if (changes === 1) this.#tables.changes.note({ kind: "round", job, attempt, round, total: numRounds, phase: "started" });
   }
 
   #roundEnded(member: MemberRow, round: number, sites: readonly string[], modelSha256: string | null, at: string): void {
@@ -146,11 +158,13 @@ export class Reports {
          SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
       )
       .run(member.attempt_id, member.job_id, round, this.#instant(at), JSON.stringify(sites), modelSha256);
+    const { attempt_id: attempt, job_id: job } = member;
+    this.#tables.changes.note({ kind: "round", job, attempt, round, total: null, phase: "ended" });
   }
 
   /** The pointer is committed under the fence that the report came with; uploads of another fence are nobody's checkpoint. */
   #checkpoint(member: MemberRow, event: { round: number; model: string; manifest: string }): void {
-    const { outputs, checkpoints, commands, jobs, clock } = this.#tables;
+    const { changes, outputs, checkpoints, commands, jobs, clock } = this.#tables;
     const job = jobs.get(member.job_id);
     if (job === undefined || member.is_lead === 0 || !mayMemberWrite(member.state)) return;
     const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
@@ -161,12 +175,15 @@ export class Reports {
     if (!isStored(event.model) || !isStored(event.manifest)) return;
     const old = checkpoints.commit(job.id, member.attempt_id, event.round, event, clock.now());
     for (const upload of old) commands.removeVersion(upload);
+    changes.note({ kind: "checkpoint", job: job.id, attempt: member.attempt_id, round: event.round });
   }
 
   #metric(member: MemberRow, site: string, value: string, at: string): void {
-    this.#db
+    const { attempt_id: attempt, job_id: job } = member;
+    const { lastInsertRowid } = this.#db
       .prepare("INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)")
-      .run(member.job_id, member.attempt_id, site, value, this.#instant(at));
+      .run(job, attempt, site, value, this.#instant(at));
+    this.#tables.changes.note({ kind: "metric", job, attempt, site, value, number: Number(lastInsertRowid) });
   }
 
   /** The agent's clock where it can be read, else ours. */

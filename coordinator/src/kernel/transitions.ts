@@ -312,7 +312,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { bridges, clock, meta, members, commands } = this.#tables;
+    const { bridges, changes, clock, meta, members, commands } = this.#tables;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -339,8 +339,11 @@ export class Transitions {
         this.placementWanted = true;
         return;
       case "quarantine-worker":
-        if (member.worker_id !== null)
-          members.quarantineWorker(member.worker_id, member.state === "RELEASING" ? "release_timeout" : "devices_not_free");
+        if (member.worker_id !== null) {
+          const reason = member.state === "RELEASING" ? "release_timeout" : "devices_not_free";
+          members.quarantineWorker(member.worker_id, reason);
+          changes.note({ kind: "worker-quarantined", node: member.node_id, worker: member.worker_id, reason });
+        }
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);

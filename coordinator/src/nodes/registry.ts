@@ -23,7 +23,7 @@ const MISSING_BEATS = 4;
 export class Registry {
   readonly #db: WriteHandle;
   readonly #nodes: NodeTable;
-  readonly #tables: Pick<KernelTables, "commands" | "members">;
+  readonly #tables: Pick<KernelTables, "changes" | "commands" | "members">;
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
   readonly #meta: Meta;
@@ -33,7 +33,7 @@ export class Registry {
   constructor(parts: {
     db: WriteHandle;
     nodes: NodeTable;
-    tables: Pick<KernelTables, "meta" | "records" | "clock" | "commands" | "members">;
+    tables: Pick<KernelTables, "changes" | "meta" | "records" | "clock" | "commands" | "members">;
     transitions: Transitions;
     heartbeats: Heartbeats;
   }) {
@@ -83,7 +83,12 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
-    this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
+    const { loopLagMs, diskFreeBytes } = beat;
+    const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
+    if (news !== null)
+      this.#tables.changes.note({
+        ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },
+      });
     if (!hadDisk && this.#heartbeats.hasDisk(nodeId)) this.#transitions.placementWanted = true;
     for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
     const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));

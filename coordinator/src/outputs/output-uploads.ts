@@ -41,7 +41,7 @@ const LOOK_AGAIN_MS = 1_000;
 export type OutputParts = {
   commit: GroupCommit;
   gate: AuditGate;
-  tables: Pick<KernelTables, "clock" | "commands" | "jobs" | "members" | "records">;
+  tables: Pick<KernelTables, "changes" | "clock" | "commands" | "jobs" | "members" | "records">;
   transitions: Transitions;
   outputs: OutputTable;
   registry: Registry;
@@ -278,7 +278,7 @@ export class OutputUploads {
   /** False when the fence was withdrawn while the store put it together: then it goes again. */
   #recordStored(upload: UploadRow, stored: CompletedVersion): boolean {
     const { outputs, tables, transitions } = this.#parts;
-    const { clock, commands, members, records, jobs } = tables;
+    const { changes, clock, commands, members, records, jobs } = tables;
     const named = { version_id: stored.versionId, etag: stored.etag };
     if (!outputs.move(upload.id, "COMPLETING", "COMPLETED", { ...named, closed_at: clock.now() })) {
       // Found by its ETag it may be another upload's, of the same bytes.
@@ -290,7 +290,11 @@ export class OutputUploads {
     // The end of the job has removed those that were stored by then.
     if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`)) commands.removeVersion(upload.id);
     const isOutput = upload.key.startsWith(`${job.output_root}/`);
-    if (isOutput) outputs.keep(upload);
+    if (isOutput) {
+      outputs.keep(upload);
+      const key = upload.key.slice(job.output_root.length + 1);
+      changes.note({ kind: "output", job: job.id, member: member.id, key, sizeBytes: upload.size_bytes });
+    }
     const root = `${job.output_root}/${FOLDER_OF_MODELS}/`;
     records.output(
       {
