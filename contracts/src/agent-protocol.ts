@@ -4,10 +4,20 @@
  * A node may publish to `agent.<node>.>` alone and hear only `agent.<node>.hint` and its own inbox `_INBOX_<node>.>`.
  * Every request is safe to repeat. Losing, doubling or reordering any message is harmless: the desired set is fetched whole.
  * Every reply is `{ ok: true, ... }` or `{ ok: false, error: { code, message } }`; `stale_epoch` and `stale_fence` mean "stop that work".
+ *
+ * Agent and coordinator may be of different releases. They agree on a version when the agent registers, and each passes over fields that it does
+ * not know (readable.ts). What is sent is built by the closed schema.
  */
 import { type Static, Type } from "typebox";
 import { Fence } from "./fence.ts";
 import { PortRange } from "./port-range.ts";
+import { AgreedProtocol, ProtocolVersions } from "./protocol-versions.ts";
+
+/**
+ * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
+ * version 1 has, and nothing more.
+ */
+export const AGENT_PROTOCOL = { min: 1, max: 2 } as const;
 
 const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
@@ -86,11 +96,12 @@ export const BridgeAddress = Type.Object(
 );
 export type BridgeAddress = Static<typeof BridgeAddress>;
 
+const Milliseconds = Type.Number({ minimum: 0 });
 const HeldLease = Type.Object({ member: Id, fence: Fence }, closed);
 
 export const RegisterRequest = Type.Object(
   {
-    protocol: Type.Literal(1),
+    protocol: ProtocolVersions,
     bootId: Id,
     agentVersion: Type.String({ maxLength: 64 }),
     inventory: Inventory,
@@ -102,7 +113,11 @@ export const RegisterRequest = Type.Object(
 );
 export type RegisterRequest = Static<typeof RegisterRequest>;
 /** `leaseMs` counts from the moment the agent *sent* the request that this answers. */
-export type RegisterReply = { nodeEpoch: Fence; leaseMs: number; beatIntervalMs: number };
+export const RegisterReply = Type.Object(
+  { nodeEpoch: Fence, leaseMs: Milliseconds, beatIntervalMs: Milliseconds, protocol: AgreedProtocol },
+  closed,
+);
+export type RegisterReply = Static<typeof RegisterReply>;
 
 export const BeatRequest = Type.Object(
   {
@@ -120,7 +135,11 @@ export const BeatRequest = Type.Object(
 );
 export type BeatRequest = Static<typeof BeatRequest>;
 /** `desiredVersion` differs from the last one fetched → fetch `desired`. `leaseMs` is longer during maintenance. */
-export type BeatReply = { nonce: string; leaseMs: number; desiredVersion: number; reregister: boolean };
+export const BeatReply = Type.Object(
+  { nonce: Id, leaseMs: Milliseconds, desiredVersion: Type.Integer(), reregister: Type.Boolean() },
+  closed,
+);
+export type BeatReply = Static<typeof BeatReply>;
 
 // ── desired ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -370,14 +389,22 @@ export type MemberReport = Static<typeof MemberReport>;
 export const ReportRequest = Type.Object({ nodeEpoch: Fence, reports: Type.Array(MemberReport, { maxItems: 256 }) }, closed);
 export type ReportRequest = Static<typeof ReportRequest>;
 /** Index by index: `accepted` is durable (or a repeat); `stale` will never be taken, the agent drops it and stops that member. */
-export type ReportReply = { results: ("accepted" | "stale")[] };
+export const ReportReply = Type.Object(
+  { results: Type.Array(Type.Union([Type.Literal("accepted"), Type.Literal("stale")]), { maxItems: 256 }) },
+  closed,
+);
+export type ReportReply = Static<typeof ReportReply>;
 
 // ── stage, sign, pull-token ─────────────────────────────────────────────────────────────────────────────────────────────
 
 export const StageRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
 export type StageRequest = Static<typeof StageRequest>;
 /** One presigned GET for each input of the member, bound to its versionId. */
-export type StageReply = { urls: { id: string; url: string }[]; expiresInS: number };
+export const StageReply = Type.Object(
+  { urls: Type.Array(Type.Object({ id: Id, url: Type.String() }, closed)), expiresInS: Type.Number() },
+  closed,
+);
+export type StageReply = Static<typeof StageReply>;
 
 /** Certificates for keys made on the node. `admin` (the job's submitter) is for the server's node alone. */
 export const SignRequest = Type.Object(
@@ -393,12 +420,14 @@ export const SignRequest = Type.Object(
 );
 export type SignRequest = Static<typeof SignRequest>;
 /** Leaf certificate and the attempt's root, PEM. */
-export type SignReply = { cert: string; rootCert: string };
+export const SignReply = Type.Object({ cert: Type.String(), rootCert: Type.String() }, closed);
+export type SignReply = Static<typeof SignReply>;
 
 export const PullTokenRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
 export type PullTokenRequest = Static<typeof PullTokenRequest>;
 /** User name and one-use password for `X-Registry-Auth`; the registry's token realm exchanges them. */
-export type PullTokenReply = { username: string; password: string };
+export const PullTokenReply = Type.Object({ username: Type.String(), password: Type.String() }, closed);
+export type PullTokenReply = Static<typeof PullTokenReply>;
 
 // ── outputs: a multipart that the coordinator creates and completes ─────────────────────────────────────────────────────
 
@@ -420,7 +449,11 @@ export const OutputOpenRequest = Type.Object(
   closed,
 );
 export type OutputOpenRequest = Static<typeof OutputOpenRequest>;
-export type OutputOpenReply = { upload: string; partSizeBytes: number; urls: string[] };
+export const OutputOpenReply = Type.Object(
+  { upload: Id, partSizeBytes: Type.Integer({ minimum: 1 }), urls: Type.Array(Type.String()) },
+  closed,
+);
+export type OutputOpenReply = Static<typeof OutputOpenReply>;
 
 /** Fresh URLs for parts of an open upload, numbers from 1. */
 export const OutputPartsRequest = Type.Object(
@@ -431,7 +464,8 @@ export const OutputPartsRequest = Type.Object(
   closed,
 );
 export type OutputPartsRequest = Static<typeof OutputPartsRequest>;
-export type OutputPartsReply = { urls: string[] };
+export const OutputPartsReply = Type.Object({ urls: Type.Array(Type.String()) }, closed);
+export type OutputPartsReply = Static<typeof OutputPartsReply>;
 
 export const OutputCompleteRequest = Type.Object(
   {
@@ -444,7 +478,8 @@ export const OutputCompleteRequest = Type.Object(
   closed,
 );
 export type OutputCompleteRequest = Static<typeof OutputCompleteRequest>;
-export type OutputCompleteReply = { versionId: string | null };
+export const OutputCompleteReply = Type.Object({ versionId: Type.Union([Type.String(), Type.Null()]) }, closed);
+export type OutputCompleteReply = Static<typeof OutputCompleteReply>;
 
 /**
  * Live tail, published and never answered: bytes `offset` to `offset + bytes` of what the member printed. Without text they are not shown

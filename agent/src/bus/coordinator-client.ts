@@ -4,32 +4,56 @@ import {
   type AgentVerb,
   agentInboxPrefix,
   agentSubject,
-  type BeatReply,
+  BeatReply,
   type BeatRequest,
   DesiredReply,
   HintMessage,
   type MemberReport,
-  type OutputCompleteReply,
-  type OutputOpenReply,
+  OutputCompleteReply,
+  OutputOpenReply,
   type OutputOpenRequest,
-  type OutputPartsReply,
+  OutputPartsReply,
   ProtocolError,
-  type PullTokenReply,
-  type RegisterReply,
+  PullTokenReply,
+  RegisterReply,
   type RegisterRequest,
-  type ReportReply,
-  type SignReply,
-  type StageReply,
+  ReportReply,
+  SignReply,
+  StageReply,
   type TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import { type NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
-import { Value } from "typebox/value";
+import { reader } from "@resontech/contracts/readable";
+import type { Static } from "typebox";
 import { RefusedError } from "./refused-error.ts";
 
 const TIMEOUT_MS = 10_000;
 /** A beat that is answered later than the next one is due proves little. */
 const BEAT_TIMEOUT_MS = 4_000;
+
+const REPLIES = {
+  register: RegisterReply,
+  beat: BeatReply,
+  desired: DesiredReply,
+  report: ReportReply,
+  stage: StageReply,
+  sign: SignReply,
+  "pull-token": PullTokenReply,
+  "output-open": OutputOpenReply,
+  "output-parts": OutputPartsReply,
+  "output-complete": OutputCompleteReply,
+  audit: NodeEventsReply,
+} as const satisfies Record<Exclude<AgentVerb, "tail">, unknown>;
+type AskedVerb = keyof typeof REPLIES;
+type Reply<V extends AskedVerb> = Static<(typeof REPLIES)[V]>;
+
+/** The coordinator may be of another release: what it says beyond the schema is passed over. */
+const readReply = Object.fromEntries(Object.entries(REPLIES).map(([verb, schema]) => [verb, reader(schema)])) as {
+  [V in AskedVerb]: (value: unknown) => Reply<V> | null;
+};
+const readError = reader(ProtocolError);
+const readHint = reader(HintMessage);
 
 export type MemberRef = { member: string; fence: Fence };
 
@@ -58,7 +82,7 @@ export class CoordinatorClient {
   }
 
   async register(request: RegisterRequest): Promise<RegisterReply> {
-    const reply = await this.#ask<RegisterReply>("register", request);
+    const reply = await this.#ask("register", request);
     this.#epoch = reply.nodeEpoch;
     return reply;
   }
@@ -67,11 +91,8 @@ export class CoordinatorClient {
     return this.#askUnderEpoch("beat", request, BEAT_TIMEOUT_MS);
   }
 
-  /** @throws Error when the answer is not of the agreed shape: what decides about running work is never taken on trust */
-  async desired(): Promise<DesiredReply> {
-    const reply = await this.#askUnderEpoch<DesiredReply>("desired", {});
-    if (!Value.Check(DesiredReply, reply)) throw new Error("the desired set is not of the agreed shape");
-    return reply;
+  desired(): Promise<DesiredReply> {
+    return this.#askUnderEpoch("desired", {});
   }
 
   report(reports: readonly MemberReport[]): Promise<ReportReply> {
@@ -104,11 +125,9 @@ export class CoordinatorClient {
     return this.#askUnderEpoch("output-complete", { ...member, upload, etags });
   }
 
-  /** Events that this node signed, for the audit log. @throws Error when the answer is not of the agreed shape */
-  async audit(events: NodeEvents): Promise<NodeEventsReply> {
-    const reply = await this.#ask<NodeEventsReply>("audit", events);
-    if (!Value.Check(NodeEventsReply, reply)) throw new Error("the answer to signed events is not of the agreed shape");
-    return reply;
+  /** Events that this node signed, for the audit log. */
+  audit(events: NodeEvents): Promise<NodeEventsReply> {
+    return this.#ask("audit", events);
   }
 
   /** Published, never answered. */
@@ -130,13 +149,14 @@ export class CoordinatorClient {
     await this.#connection.close();
   }
 
-  #askUnderEpoch<T>(verb: AgentVerb, request: object, timeoutMs?: number): Promise<T> {
+  #askUnderEpoch<V extends AskedVerb>(verb: V, request: object, timeoutMs?: number): Promise<Reply<V>> {
     // Said as the coordinator would say it: whoever asks too early waits for the registration.
     if (this.#epoch === null) return Promise.reject(new RefusedError("stale_epoch", "this node has not registered yet"));
     return this.#ask(verb, { nodeEpoch: this.#epoch, ...request }, timeoutMs);
   }
 
-  async #ask<T>(verb: AgentVerb, request: unknown, timeoutMs = TIMEOUT_MS): Promise<T> {
+  /** @throws Error when the answer is not of the agreed shape: what decides about running work is never taken on trust */
+  async #ask<V extends AskedVerb>(verb: V, request: unknown, timeoutMs = TIMEOUT_MS): Promise<Reply<V>> {
     const message = await this.#connection.request(agentSubject(this.#node, verb), JSON.stringify(request), {
       timeout: timeoutMs,
     });
@@ -144,20 +164,19 @@ export class CoordinatorClient {
     if (typeof reply !== "object" || reply === null || !("ok" in reply))
       throw new Error(`the answer to ${verb} is not of the agreed shape`);
     if (reply.ok === true) {
-      const { ok: _, ...rest } = reply;
-      // Both ends are of one release and speak over mutual TLS; the shapes of single replies are the contract's types.
-      return rest as T;
+      const read = readReply[verb](reply);
+      if (read === null) throw new Error(`the answer to ${verb} is not of the agreed shape`);
+      return read;
     }
-    const error: unknown = "error" in reply ? reply.error : null;
-    if (!Value.Check(ProtocolError, error)) throw new Error(`the refusal of ${verb} is not of the agreed shape`);
+    const error = readError("error" in reply ? reply.error : null);
+    if (error === null) throw new Error(`the refusal of ${verb} is not of the agreed shape`);
     throw new RefusedError(error.code, `${verb}: ${error.message}`);
   }
 }
 
 function parseHint(text: string): HintMessage | null {
   try {
-    const hint: unknown = JSON.parse(text);
-    return Value.Check(HintMessage, hint) ? hint : null;
+    return readHint(JSON.parse(text));
   } catch {
     return null;
   }

@@ -6,16 +6,17 @@ import { request } from "node:https";
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { JoinReply } from "@resontech/contracts/agent-protocol";
+import { reader } from "@resontech/contracts/readable";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as x509 from "@peculiar/x509";
 import type { Logger } from "pino";
-import { Value } from "typebox/value";
 import { replaceFile } from "../durable-file.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const MAX_REPLY_BYTES = 256 * 1024;
 const JOIN_RETRY_MS = 2_000;
 const CERTIFICATE = "node.crt";
+const readJoinReply = reader(JoinReply);
 
 export type NodeIdentity = { node: string; certPem: string; keyPem: string; natsUrl: string };
 
@@ -107,7 +108,8 @@ async function postJoin(config: AgentConfig, body: { token: string; csr: string 
     asked.end(JSON.stringify(body));
   });
   const reply = parse(text);
-  if (status >= 200 && status < 300 && Value.Check(JoinReply, reply)) return reply;
+  const joined = status >= 200 && status < 300 ? readJoinReply(reply) : null;
+  if (joined !== null) return joined;
   const field = (name: string): string | null =>
     typeof reply === "object" && reply !== null && name in reply ? String((reply as Record<string, unknown>)[name]) : null;
   throw new JoinRefusedError(field("code") ?? `http_${status}`, field("message") ?? text.slice(0, 200), status);

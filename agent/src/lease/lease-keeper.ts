@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BridgeAddress, Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import { AGENT_PROTOCOL, type BridgeAddress, type Inventory, type RegisterRequest } from "@resontech/contracts/agent-protocol";
+import { PROTOCOL_UNSUPPORTED, versionsOf } from "@resontech/contracts/protocol-versions";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { type BootClock, toMs } from "../boot-clock.ts";
@@ -19,6 +20,8 @@ import type { LeaseFile } from "./lease-file.ts";
 
 const DEFAULT_BEAT_MS = 5_000;
 const RETRY_MS = 1_000;
+/** Of another release than the coordinator can work with: somebody must upgrade one of the two. */
+const NO_COMMON_PROTOCOL_RETRY_MS = 15_000;
 const WATCH_MS = 250;
 
 export type LeaseParts = {
@@ -79,6 +82,7 @@ export class LeaseKeeper {
         waitMs = this.#isRegistered ? nextBeatMs(this.#beatMs, Math.random()) : 0;
       } catch (error) {
         if (error instanceof RefusedError && error.code === "stale_epoch") this.#isRegistered = false;
+        if (error instanceof RefusedError && error.code === PROTOCOL_UNSUPPORTED) waitMs = NO_COMMON_PROTOCOL_RETRY_MS;
         if (!signal.aborted)
           this.#parts.log.warn({ err: error }, this.#isRegistered ? "a beat was not answered" : "not registered");
       }
@@ -89,8 +93,8 @@ export class LeaseKeeper {
   async #register(): Promise<void> {
     const { coordinator, clock, bootId, inventory, bridge, held, onRegistered, log } = this.#parts;
     const sentAtMs = toMs(clock());
-    const { nodeEpoch, leaseMs, beatIntervalMs } = await coordinator.register({
-      protocol: 1,
+    const { nodeEpoch, leaseMs, beatIntervalMs, protocol } = await coordinator.register({
+      protocol: versionsOf(AGENT_PROTOCOL),
       bootId,
       agentVersion: AGENT_VERSION,
       inventory: inventory(),
@@ -100,7 +104,7 @@ export class LeaseKeeper {
     this.#beatMs = beatIntervalMs;
     this.#isRegistered = true;
     this.#renew(sentAtMs, leaseMs, null);
-    log.info({ nodeEpoch }, "registered");
+    log.info({ nodeEpoch, protocol: protocol ?? AGENT_PROTOCOL.min }, "registered");
     onRegistered();
   }
 

@@ -8,9 +8,10 @@ import { jobFaults } from "./migrations/0006-job-faults.ts";
 import { userAccess } from "./migrations/0007-user-access.ts";
 import { bucketRights } from "./migrations/0008-bucket-rights.ts";
 import { workloads } from "./migrations/0009-workloads.ts";
+import { agentProtocol } from "./migrations/0010-agent-protocol.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
-  ...[userAccess, bucketRights, workloads],
+  ...[userAccess, bucketRights, workloads, agentProtocol],
 ];

@@ -1,6 +1,7 @@
-/** Codes that an agent acts on: register again, stop that work, send again, wait. */
+/** Codes that an agent acts on: register again, stop that work, send again, wait, upgrade. */
 export type AgentRefusalCode =
   | "invalid_request"
+  | "protocol_unsupported"
   | "unknown_node"
   | "stale_epoch"
   | "stale_fence"

@@ -133,6 +133,9 @@ export type NodeRow = {
   bridge_address: string | null;
   bridge_port_from: number | null;
   bridge_port_to: number | null;
+  /** What the registration of {@link NodeRow.agent_protocol_at} agreed on. */
+  agent_protocol: number | null;
+  agent_protocol_at: number | null;
 };
 
 export type WorkerRow = {

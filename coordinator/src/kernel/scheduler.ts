@@ -3,6 +3,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
+import { agentProtocolOf } from "./agent-protocol-of.ts";
 import type { Placements } from "./apply-placement.ts";
 import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
 import { capacityBytes } from "./decisions/resources.ts";
@@ -129,7 +130,7 @@ export class Scheduler {
     };
     return {
       jobs: jobs.map((job) => ({
-        ...{ id: job.id, ...wishesOf(job) },
+        ...{ id: job.id, ...wishesOf(job), agentProtocol: tables.workloads.of(job).agentProtocol },
         ...gangOf(job),
       })),
       vacancies: this.#vacancies(),
@@ -141,6 +142,7 @@ export class Scheduler {
         hasDisk: heartbeats.hasDisk(node.id),
         freePorts: freePorts.get(node.id) ?? 0,
         capacityBytes: capacities.get(node.id) ?? 0,
+        agentProtocol: agentProtocolOf(node),
       })),
       workers: workers.map((worker) => ({
         id: worker.id,
@@ -172,6 +174,7 @@ export class Scheduler {
       const home = tables.members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
       return transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...wishesOf({ ...job, ...spending }),
+        agentProtocol: tables.workloads.of(job).agentProtocol,
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
       }));
     });
@@ -182,7 +185,7 @@ function memoryOf({ inventory }: NodeRow): number {
   return (JSON.parse(inventory ?? "null") as Inventory | null)?.memoryBytes ?? 0;
 }
 
-function wishesOf(job: JobRow): Omit<Vacancy, "job" | "member" | "home" | "hasPort"> {
+function wishesOf(job: JobRow): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
   return {
     sequence: job.sequence,
     userId: job.user_id,

@@ -54,6 +54,8 @@ export type Workloads = { of(job: Pick<JobRow, "kind">): Workload; has(kind: str
  * outputs; an agent knows payloads.
  */
 export type Workload = {
+  /** The oldest version of the agent protocol whose agents can run its members. */
+  agentProtocol: number;
   gang(job: JobRow): Gang;
   /** The member without a worker. Asked where the gang has one. */
   hub(job: JobRow, node: NodeSize): MemberPlan;

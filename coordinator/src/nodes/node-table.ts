@@ -52,17 +52,19 @@ export class NodeTable {
     this.#changes.note({ kind: "node-joined", node: id, state: this.get(id)!.state });
   }
 
-  register(id: string, epoch: Fence, request: RegisterRequest, now: number): void {
+  /** @param protocol the version that was agreed on */
+  register(id: string, epoch: Fence, request: RegisterRequest, protocol: number, now: number): void {
     const { bridge } = request;
     this.#db
       .prepare(
         `UPDATE nodes SET generation = ?, counter = ?, boot_id = ?, agent_version = ?, inventory = ?, inventory_digest = NULL,
-           bridge_address = ?, bridge_port_from = ?, bridge_port_to = ?, registered_at = ?, version = version + 1 WHERE id = ?`,
+           bridge_address = ?, bridge_port_from = ?, bridge_port_to = ?, registered_at = ?, agent_protocol = ?, agent_protocol_at = ?,
+           version = version + 1 WHERE id = ?`,
       )
       .run(
         ...[epoch.generation, epoch.counter, request.bootId, request.agentVersion, JSON.stringify(request.inventory)],
         ...[bridge?.address ?? null, bridge?.ports.from ?? null, bridge?.ports.to ?? null],
-        ...[now, id],
+        ...[now, protocol, now, id],
       );
     this.#workers(id, request.inventory);
     const workers = request.inventory.workers.length;

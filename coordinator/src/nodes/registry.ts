@@ -1,5 +1,12 @@
-import type { BeatReply, BeatRequest, RegisterReply, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import {
+  AGENT_PROTOCOL,
+  type BeatReply,
+  type BeatRequest,
+  type RegisterReply,
+  type RegisterRequest,
+} from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
+import { agreedVersion, PROTOCOL_UNSUPPORTED, refusalText } from "@resontech/contracts/protocol-versions";
 import type { NodeCaller } from "../authorization/caller.ts";
 import { isAllowed } from "../authorization/demand.ts";
 import type { Meta } from "../db/meta.ts";
@@ -63,19 +70,22 @@ export class Registry {
     return node;
   }
 
-  /** A new epoch; every older one is void. */
+  /** A new epoch; every older one is void. @throws AgentRefusal `protocol_unsupported`, and nothing has changed */
   register(nodeId: string, request: RegisterRequest): RegisterReply {
     const node = this.known(nodeId);
+    const protocol = agreedProtocol(nodeId, request);
     for (const { id } of request.inventory.workers) this.#ownWorkerId(nodeId, id);
     const now = this.#clock.now();
     const epoch = this.#nextEpoch(node);
-    this.#nodes.register(nodeId, epoch, request, now);
+    this.#nodes.register(nodeId, epoch, request, protocol, now);
     if (node.state === "JOINED") this.#nodes.move(this.known(nodeId), "READY", now);
     this.#records.nodeRegistered(nodeId, epoch, request.inventory.workers.length);
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#tables.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
-    return { nodeEpoch: epoch, leaseMs: this.#grant(nodeId, null), beatIntervalMs: BEAT_INTERVAL_MS };
+    const reply = { nodeEpoch: epoch, leaseMs: this.#grant(nodeId, null), beatIntervalMs: BEAT_INTERVAL_MS };
+    // The first version has no such field.
+    return protocol === AGENT_PROTOCOL.min ? reply : { ...reply, protocol };
   }
 
   /** Notes the beat; what it has not named for several beats in a row is lost there. */
@@ -179,6 +189,17 @@ export class Registry {
 /** Whether a node may act for a member. */
 export function isHeldBy(caller: NodeCaller, { node_id: node }: Pick<MemberRow, "node_id">): boolean {
   return isAllowed(caller, "member.act", { node });
+}
+
+/** @throws AgentRefusal `protocol_unsupported`, which names both ranges and what to do */
+function agreedProtocol(nodeId: string, { protocol, agentVersion }: RegisterRequest): number {
+  const agreed = agreedVersion(AGENT_PROTOCOL, protocol);
+  if (agreed !== null) return agreed;
+  const theirs = { versions: protocol, name: `the agent of ${nodeId} (release ${agentVersion})` };
+  throw new AgentRefusal(
+    PROTOCOL_UNSUPPORTED,
+    refusalText("agent protocol", { ...AGENT_PROTOCOL, name: "the appliance" }, theirs),
+  );
 }
 
 function epochOf({ generation, counter }: NodeRow): Fence | null {

@@ -88,10 +88,12 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
     case "finish-clients":
       return at.finishClients();
     case "restart-agent":
-      return at.register();
+      await at.register();
+      return;
     case "wipe-agent":
       at.forget();
-      return at.register();
+      await at.register();
+      return;
     case "beat":
       return at.beat();
     case "send":

@@ -5,6 +5,7 @@ import { GroupCommit } from "../../src/db/group-commit.ts";
 import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db/open-database.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
+import type { Workloads } from "../../src/kernel/workload.ts";
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
 
 /** The kernel on a real database file with a clock of the test's own: what a process is between two crashes. */
@@ -14,8 +15,10 @@ export class KernelWorld implements Disposable {
   parts!: KernelParts;
   readonly errors: unknown[] = [];
   nowMs = Date.UTC(2026, 0, 1);
+  readonly #workloads: Workloads;
 
-  constructor() {
+  constructor(workloads: Workloads = WORKLOADS) {
+    this.#workloads = workloads;
     this.#open();
     const { db, meta } = this.parts;
     meta.set("generation", 1);
@@ -40,7 +43,7 @@ export class KernelWorld implements Disposable {
     this.parts = buildKernel({
       db: this.#database.write,
       commit: new GroupCommit(this.#database.write),
-      workloads: WORKLOADS,
+      workloads: this.#workloads,
       clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
       alarms: {
         onError: (error) => this.errors.push(error),

@@ -151,7 +151,8 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     });
     await t.rejects(agent.reportAt(server!, 9, { kind: "ready" }), { code: "out_of_order" });
     t.equal(fixture.job(id).error, null);
-    await t.rejects(agent.call("desired", { nodeEpoch: agent.epoch, more: 1 }), { code: "invalid_request" });
+    t.match(await agent.call("desired", { nodeEpoch: agent.epoch, ofANewerRelease: 1 }), { members: Array });
+    await t.rejects(agent.call("desired", { nodeEpoch: { generation: "1", counter: 1 } }), { code: "invalid_request" });
     await fixture.cancel(id);
     for (const member of await agent.desired()) await agent.report(member, CLEAN);
     await fixture.until(id, "CANCELLED");

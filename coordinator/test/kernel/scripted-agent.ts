@@ -2,6 +2,7 @@ import { createHash, randomUUID, X509Certificate } from "node:crypto";
 import { request as httpsRequest } from "node:https";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import {
+  AGENT_PROTOCOL,
   agentInboxPrefix,
   agentSubject,
   type AgentVerb,
@@ -21,6 +22,7 @@ import {
   type TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
+import { type ProtocolVersions, versionsOf } from "@resontech/contracts/protocol-versions";
 import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
@@ -41,6 +43,8 @@ export class ScriptedAgent {
   connection!: NatsConnection;
   epoch: Fence = { generation: 1, counter: 0 };
   hints = 0;
+  /** As its registrations say. */
+  protocol: ProtocolVersions = versionsOf(AGENT_PROTOCOL);
   readonly #bootId = "boot-1";
   readonly #seqs = new Map<string, number>();
 
@@ -94,7 +98,7 @@ export class ScriptedAgent {
 
   async register(workers: number, held: { member: string; fence: Fence }[] = [], bridge?: BridgeAddress): Promise<RegisterReply> {
     const reply = await this.call<RegisterReply>("register", {
-      protocol: 1,
+      protocol: this.protocol,
       bootId: this.#bootId,
       agentVersion: "0.1.0",
       inventory: this.inventory(workers),

@@ -1,5 +1,14 @@
-import type { DesiredMember, Inventory, MemberEvent, MemberReport } from "@resontech/contracts/agent-protocol";
+import {
+  AGENT_PROTOCOL,
+  type DesiredMember,
+  type Inventory,
+  type MemberEvent,
+  type MemberReport,
+  type RegisterReply,
+  type RegisterRequest,
+} from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
+import { versionsOf } from "@resontech/contracts/protocol-versions";
 import type { KernelWorld } from "./kernel-world.ts";
 import { isServer } from "./told-role.ts";
 
@@ -37,6 +46,8 @@ export class SimAgent {
   #beats = 0;
   #leaseOf: string | null = null;
   held = new Map<string, Held>();
+  /** As its registration says. */
+  protocol: RegisterRequest["protocol"] = versionsOf(AGENT_PROTOCOL);
 
   constructor(world: KernelWorld, node: string, workers: number) {
     this.#world = world;
@@ -44,14 +55,22 @@ export class SimAgent {
     this.#workers = workers;
   }
 
-  async register(): Promise<void> {
+  async register(): Promise<RegisterReply> {
     const { commit, registry } = this.#world.parts;
     const held = this.#heldList();
     const bridge = { address: "10.0.0.1", ports: { from: 29_000, to: 29_001 } };
-    const request = { protocol: 1, bootId: "b", agentVersion: "1", inventory: this.#inventory(), bridge, held } as const;
+    const request = {
+      protocol: this.protocol,
+      bootId: "b",
+      agentVersion: "1",
+      inventory: this.#inventory(),
+      bridge,
+      held,
+    } as const;
     const reply = await commit.run(() => registry.register(this.node, request));
     this.#epoch = reply.nodeEpoch;
     this.#leaseOf = null;
+    return reply;
   }
 
   /** Containers that are there, by the worker that each uses. */

@@ -18,6 +18,8 @@ export type WaitingJob = {
   /** Memory that its hub asks for; nodes with less hold none. Null: it has no hub, and lies on one node. */
   hubBytes: number | null;
   avoidNodes: readonly string[];
+  /** The oldest version of the agent protocol that will do. */
+  agentProtocol: number;
 };
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
 export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes"> & {
@@ -38,6 +40,8 @@ export type PlacementNode = {
   freePorts: number;
   /** The most that one container may have there. */
   capacityBytes: number;
+  /** The version that its agent and the coordinator speak. */
+  agentProtocol: number;
 };
 export type PlacementWorker = {
   id: string;
@@ -136,6 +140,7 @@ function whyNeverNow(job: Omit<WaitingJob, "hubBytes">, worker: PlacementWorker,
   if (job.onlyMine && node?.ownerId !== null && node?.ownerId !== job.userId) return "of other owners";
   if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB) return "with too little memory";
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
+  if (node.agentProtocol < job.agentProtocol) return "on nodes whose agent is too old";
   if (node.isCordoned) return "on cordoned nodes";
   if (!node.hasDisk) return "on nodes whose disk is full";
   if (!worker.isHealthy) return "unhealthy or quarantined";

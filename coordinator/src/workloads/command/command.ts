@@ -11,6 +11,7 @@ const ROLE = "command";
 const DISK_DATA_FACTOR = 3;
 
 export const command: Workload = {
+  agentProtocol: 1,
   hubPort: 0,
   requiredOutputs: [],
   startsWithMembers: true,

@@ -20,12 +20,14 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
     estimatedMemoryMb: null,
     hubBytes: 0,
     avoidNodes: [],
+    agentProtocol: 1,
   },
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
   ...change,
 });
 const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode => ({
   ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true, freePorts: 10, capacityBytes: 16e9 },
+  agentProtocol: 1,
   ...change,
 });
 const workers = (node: string, count: number, change: Partial<PlacementWorker> = {}): PlacementWorker[] =>
@@ -91,6 +93,8 @@ t.test("each filter says how many it excludes", async (t) => {
     plan({ jobs: [job("j1", change)], nodes: [node("a", at)], workers: workers("a", 2, has) }).waiting[0]?.why;
   t.match(why({ estimatedMemoryMb: 9_000 }), /2 with too little memory/);
   t.match(why({}, { isReady: false }), /2 on nodes that do not answer/);
+  t.match(why({ agentProtocol: 2 }), /2 on nodes whose agent is too old/);
+  t.equal(why({ agentProtocol: 2 }, { agentProtocol: 2 }), undefined);
   t.match(why({}, { isCordoned: true }), /2 on cordoned nodes/);
   t.match(why({}, { hasDisk: false }), /2 on nodes whose disk is full/);
   t.match(why({}, {}, { isHealthy: false }), /2 unhealthy or quarantined/);

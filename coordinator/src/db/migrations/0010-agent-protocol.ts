@@ -1,0 +1,14 @@
+import type { Migration } from "../migration.ts";
+
+/**
+ * The version of the agent protocol that a node's registration agreed on. It counts for that registration alone: an older program registers nodes
+ * without noting any.
+ */
+export const agentProtocol: Migration = {
+  version: 10,
+  name: "agent-protocol",
+  sql: `
+    ALTER TABLE nodes ADD COLUMN agent_protocol INTEGER;
+    ALTER TABLE nodes ADD COLUMN agent_protocol_at INTEGER;
+  `,
+};
