@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { Value } from "typebox/value";
+import { reader } from "@resontech/contracts/readable";
+
+const readManifest = reader(ReleaseManifest);
 
 /** The release manifest that the installer kept, verified, beside the release tree. */
 export function readRelease(releaseDir: string): ReleaseManifest {
-  const value: unknown = JSON.parse(readFileSync(join(releaseDir, "release-manifest.json"), "utf8"));
-  if (!Value.Check(ReleaseManifest, value)) throw new Error(`${releaseDir}/release-manifest.json is no release manifest`);
-  return value;
+  const manifest = readManifest(JSON.parse(readFileSync(join(releaseDir, "release-manifest.json"), "utf8")));
+  if (manifest === null) throw new Error(`${releaseDir}/release-manifest.json is no release manifest`);
+  return manifest;
 }
 
 /** Version of the release that `root` holds, for `--version`; from sources there is none. */

@@ -1,12 +1,31 @@
 /**
  * What the S3 front asks the coordinator over a Unix socket that these two alone can open: one JSON object a line each way. A connection
  * has many questions under way; answers name theirs by `id` and come in any order. The front holds no key and no table of its own.
+ *
+ * The first line is {@link FrontHello}, and the first answer {@link FrontHelloAnswer}; questions may follow at once. Both sides pass over fields that
+ * they do not know (readable.ts).
  */
 import { type Static, Type } from "typebox";
+import { ProtocolVersions } from "./protocol-versions.ts";
 
 const closed = { additionalProperties: false } as const;
 const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Bucket = Type.String({ minLength: 1, maxLength: 63 });
+
+export const FRONT_PROTOCOL = { min: 1, max: 1 } as const;
+
+/** Which versions the front speaks. One that says no hello speaks version 1. */
+export const FrontHello = Type.Object({ hello: ProtocolVersions }, closed);
+export type FrontHello = Static<typeof FrontHello>;
+/** After a refusal the connection ends. */
+export const FrontHelloAnswer = Type.Union([
+  Type.Object({ hello: Type.Literal("agreed"), protocol: Type.Integer({ minimum: 1 }) }, closed),
+  Type.Object(
+    { hello: Type.Literal("refused"), code: Type.String({ maxLength: 64 }), message: Type.String({ maxLength: 512 }) },
+    closed,
+  ),
+]);
+export type FrontHelloAnswer = Static<typeof FrontHelloAnswer>;
 
 /** Longest line either way, in bytes: a key of 1,024 bytes whose every byte is escaped fits. */
 export const MAX_FRONT_LINE_BYTES = 16_384;

@@ -1,9 +1,14 @@
-/** The journal: a line, synced, before each step and after it. An install that was broken off goes on from it; uninstall replays the ledger. */
+/**
+ * The journal: a line, synced, before each step and after it. An install that was broken off goes on from it; uninstall replays the ledger.
+ *
+ * It outlives releases, and after a rollback an older installer reads it. Fields that it does not know are passed over. A kind of line that it does
+ * not know is passed over when the line says that it may be (`passOver`); any other is damage, because a flipped bit makes such a line as well.
+ */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Static, Type } from "typebox";
-import { Value } from "typebox/value";
-import { InstallRequest } from "./request.ts";
+import { reader } from "@resontech/contracts/readable";
+import { digestOf, InstallRequest } from "./request.ts";
 import { syncPath } from "./sync-path.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -39,6 +44,9 @@ const JournalLine = Type.Union([
   ),
 ]);
 type JournalLine = Static<typeof JournalLine>;
+const readLine = reader(JournalLine);
+/** Of a newer release, which can do without an older one acting on it. */
+const readForeign = reader(Type.Object({ kind: Type.String(), passOver: Type.Literal(true), at }, closed));
 type Unstamped<L> = L extends JournalLine ? Omit<L, "at"> : never;
 export type Owned = Extract<JournalLine, { kind: "owns" }>;
 
@@ -52,11 +60,15 @@ export const journalFile = (root: string): string => join(root, "journal", "jour
 export class Journal {
   readonly file: string;
   readonly #lines: JournalLine[];
+  /** Kinds of the lines that a newer release wrote and this one does not act upon. */
+  readonly passedOver: readonly string[];
 
   /** Reads it; writes nothing. @throws JournalDamagedError */
   constructor(root: string) {
     this.file = journalFile(root);
-    this.#lines = existsSync(this.file) ? readLines(this.file) : [];
+    const { lines, passedOver } = existsSync(this.file) ? readLines(this.file) : { lines: [], passedOver: [] };
+    this.#lines = lines;
+    this.passedOver = passedOver;
   }
 
   /** Steps of the last begun run that are done; one that was started again since is not. */
@@ -116,18 +128,33 @@ function cutTornLine(file: string): void {
   if (whole < bytes.length) truncateSync(file, whole);
 }
 
-function readLines(file: string): JournalLine[] {
+function readLines(file: string): { lines: JournalLine[]; passedOver: string[] } {
   const texts = readFileSync(file, "utf8").split("\n");
   // After the last line break there is nothing, or a line that a crash cut short.
   texts.pop();
-  return texts.map((text, index) => {
-    let line: unknown;
+  const passedOver: string[] = [];
+  const lines = texts.flatMap((text, index) => {
+    let value: unknown;
     try {
-      line = JSON.parse(text);
+      value = JSON.parse(text);
     } catch {
-      line = null;
+      value = null;
     }
-    if (Value.Check(JournalLine, line)) return line;
-    throw new JournalDamagedError(`line ${index + 1} of ${file} is not the installer's`);
+    const line = readLine(value);
+    if (line !== null && isAsItWasBegun(line, value)) return [line];
+    const foreign = line === null ? readForeign(value) : null;
+    if (foreign !== null) {
+      passedOver.push(foreign.kind);
+      return [];
+    }
+    throw new JournalDamagedError(
+      `line ${index + 1} of ${file} is not the installer's, or was written by a newer release that this one can't follow`,
+    );
   });
+  return { lines, passedOver };
+}
+
+/** Its digest covers what was asked for as it was written, fields included that this release does not know: none of it was changed. */
+function isAsItWasBegun(line: JournalLine, value: unknown): boolean {
+  return line.kind !== "begin" || digestOf((value as typeof line).request) === line.configuration;
 }

@@ -39,7 +39,9 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
     await confirm(`remove ${root} with all its data and its audit log? Type the folder's name to agree: `, typed);
   }
   using _lock = takeExclusiveLock(join(root, "journal", "lock"), "an install or another uninstall");
-  const { owned, requests } = new Journal(root);
+  const { owned, requests, passedOver } = new Journal(root);
+  if (passedOver.length > 0)
+    say(`the journal has ${passedOver.length} lines of a newer release; what these made outside ${root} may stay`);
   if (existsSync(join(root, "current"))) {
     say("stopping every part");
     await applianceCommand(root, ["stop"]);

@@ -81,9 +81,14 @@ export class MemberStore {
   /**
    * What can't be read (a damaged disk, a release whose records this one does not know) is left out: its member is swept, and the
    * coordinator hears that it is not held.
+   * @param onUnread is told why, for each record that is there
    */
-  load(): MemberState[] {
-    return this.names().flatMap((member) => readRecord(this.#file(member)) ?? []);
+  load(onUnread: (member: string, why: string) => void = () => {}): MemberState[] {
+    return this.names().flatMap((member) => {
+      const read = readRecord(this.#file(member));
+      if (read !== null && "why" in read) onUnread(member, read.why);
+      return read === null || "why" in read ? [] : [read.state];
+    });
   }
 
   save(state: MemberState): void {
@@ -103,16 +108,21 @@ export class MemberStore {
   }
 }
 
-/** Records are our own and replaced in one step: one of our version is taken as it was written, what an older release did not note as fresh. */
-function readRecord(file: string): MemberState | null {
+/**
+ * Records are our own and replaced in one step: one of our version is taken as it was written. What an older release did not note is fresh; what a
+ * newer one notes beside is kept, and written again. Null where there is none.
+ */
+function readRecord(file: string): { state: MemberState } | { why: string } | null {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    const isOurs =
-      typeof value === "object" && value !== null && "formatVersion" in value && value.formatVersion === FORMAT_VERSION;
-    if (!isOurs) return null;
-    const state = value as MemberState;
-    return { ...freshState(state.desired, state.phase, state.bootId), ...state };
-  } catch {
-    return null;
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? null : { why: `the record can't be read: ${message}` };
   }
+  const version = typeof value === "object" && value !== null && "formatVersion" in value ? value.formatVersion : null;
+  if (version !== FORMAT_VERSION)
+    return { why: `the record has format ${String(version)}, this release reads ${FORMAT_VERSION}` };
+  const state = value as MemberState;
+  return { state: { ...freshState(state.desired, state.phase, state.bootId), ...state } };
 }

@@ -38,7 +38,9 @@ export class MemberSet {
   /** Takes up what a former agent process had begun, and removes what no record knows. */
   async resume(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#tools;
-    const states = store.load();
+    const states = store.load((member, why) =>
+      log.warn({ member, why }, "a member is given up, for this release can't go on with its record"),
+    );
     await this.#sweep(new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])), signal);
     for (const state of states) {
       log.info({ member: state.desired.member, phase: state.phase }, "going on with a member");

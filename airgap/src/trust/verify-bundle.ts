@@ -15,6 +15,7 @@ import {
   ReleaseManifest,
 } from "@resontech/contracts/release-manifest";
 import { Metadata, MetadataKind } from "@tufjs/models";
+import { readable } from "@resontech/contracts/readable";
 import { Value } from "typebox/value";
 import { BUNDLE_FILES, type Medium, TUF_TARGETS } from "./bundle-files.ts";
 import { findUnresolved } from "./closed-world.ts";
@@ -103,7 +104,8 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
 export function openRelease(bytes: Buffer, publicKeyPem: string): ReleaseManifest {
   const key = createPublicKey(publicKeyPem);
   const envelope = parseJson(BUNDLE_FILES.release, bytes);
-  if (!Value.Check(DsseEnvelope, envelope)) throw new BundleRefusedError(BUNDLE_FILES.release, "it is no DSSE envelope");
+  if (!Value.Check(readable(DsseEnvelope), envelope))
+    throw new BundleRefusedError(BUNDLE_FILES.release, "it is no DSSE envelope");
   const payload = Buffer.from(envelope.payload, "base64");
   const covered = dssePreAuthEncoding(envelope.payloadType, payload);
   const id = keyIdOf(key);
@@ -122,8 +124,10 @@ export function openRelease(bytes: Buffer, publicKeyPem: string): ReleaseManifes
     statement.predicateType === RELEASE_PREDICATE_TYPE
       ? statement.predicate
       : undefined;
-  if (!Value.Check(ReleaseManifest, predicate)) {
-    const first = Value.Errors(ReleaseManifest, predicate)[0];
+  // The signature covers the bytes. What a newer release says beyond the schema is passed over, and handed on to be kept with the rest.
+  const schema = readable(ReleaseManifest);
+  if (!Value.Check(schema, predicate)) {
+    const first = Value.Errors(schema, predicate)[0];
     throw new BundleRefusedError(BUNDLE_FILES.release, `${first?.instancePath ?? ""} ${first?.message ?? "is no release"}`);
   }
   return predicate;

@@ -1,14 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
 import { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { readable, reader, unknownFields } from "@resontech/contracts/readable";
 import { Value } from "typebox/value";
+
+const readConfig = reader(ApplianceConfig);
 
 /** The appliance can't go on with the configuration it was given; `message` names the file and the key. */
 export class ConfigInvalidError extends Error {
   readonly code = "config_invalid";
 }
 
-/** Reads `<root>/etc/appliance.json`. @throws ConfigInvalidError naming the key */
-export function loadConfig(file: string): ApplianceConfig {
+/**
+ * Reads `<root>/etc/appliance.json`. A key that a newer release wrote is passed over, and stays in the file.
+ * @param onUnknown is told of such keys: they may as well be misspelt
+ * @throws ConfigInvalidError naming the key
+ */
+export function loadConfig(file: string, onUnknown: (keys: readonly string[]) => void = () => {}): ApplianceConfig {
   let value: unknown;
   if (!existsSync(file))
     throw new ConfigInvalidError(
@@ -21,9 +28,12 @@ export function loadConfig(file: string): ApplianceConfig {
       cause: error,
     });
   }
-  if (!Value.Check(ApplianceConfig, value)) {
-    const first = Value.Errors(ApplianceConfig, value)[0];
+  const config = readConfig(value);
+  if (config === null) {
+    const first = Value.Errors(readable(ApplianceConfig), value)[0];
     throw new ConfigInvalidError(`${file}: ${first?.instancePath || "/"} ${first?.message ?? "is not a configuration"}`);
   }
-  return value;
+  const unknown = unknownFields(ApplianceConfig, value as object);
+  if (unknown.length > 0) onUnknown(unknown);
+  return config;
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Count, Sha256Hex, Uuid } from "@resontech/contracts/audit-event";
 import { type Static, Type } from "typebox";
-import { Value } from "typebox/value";
+import { reader } from "@resontech/contracts/readable";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { UTMP_BYTES } from "./decisions/utmp-record.ts";
 
@@ -26,6 +26,8 @@ const Position = Type.Object(
 );
 export type Position = Static<typeof Position>;
 
+const readFrom = reader(Position);
+
 export const NOWHERE: Position = { v: 1, inode: null, offset: 0, lastSha256: null, lastAtMs: 0, open: [] };
 
 /** Null where there is none yet. @throws when it is no position */
@@ -37,9 +39,9 @@ export function readPosition(file: string): Position | null {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  const value: unknown = JSON.parse(text);
-  if (!Value.Check(Position, value)) throw new Error(`${file} holds no position`);
-  return value;
+  const position = readFrom(JSON.parse(text));
+  if (position === null) throw new Error(`${file} holds no position`);
+  return position;
 }
 
 /** Durable when it returns. */

@@ -29,7 +29,9 @@ import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 
 /** What every command works on. @throws ConfigInvalidError */
 export function openContext(root: string): PartContext {
-  const config = loadConfig(new Layout(root, "-").configFile);
+  const config = loadConfig(new Layout(root, "-").configFile, (keys) =>
+    process.stderr.write(`appliance.json: this release does not know ${keys.join(", ")}, which is passed over\n`),
+  );
   const layout = new Layout(root, config.instance);
   return { config, layout, release: readRelease(layout.current) };
 }

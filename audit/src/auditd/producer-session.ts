@@ -2,11 +2,13 @@ import type { Socket } from "node:net";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import { Boot, Instant, Sha256Hex } from "@resontech/contracts/audit-event";
 import { NodeEvents, type NodeEventsReply } from "@resontech/contracts/node-audit";
+import { agreedVersion, PROTOCOL_UNSUPPORTED, ProtocolVersions, refusalText } from "@resontech/contracts/protocol-versions";
+import { reader } from "@resontech/contracts/readable";
 import { type Static, Type } from "typebox";
-import { Compile } from "typebox/compile";
 import { MAX_NOTE_BYTES } from "../log/signed-note.ts";
 import {
   type Acks,
+  AUDIT_WIRE,
   type CosignReply,
   encodeJsonFrame,
   FRAME,
@@ -40,7 +42,7 @@ const SafeCount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const EntryIndex = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 1 });
 const HelloSchema = Type.Object(
   {
-    v: Type.Literal(1),
+    v: ProtocolVersions,
     boot: Boot,
     firstPseq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     highestAck: Type.Optional(Type.Object({ index: EntryIndex, leafHash: Sha256Hex }, closed)),
@@ -98,8 +100,9 @@ const QuerySchema = Type.Union([
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("delete-shards"), before: Instant }, closed),
 ]);
-const isHello = Compile(HelloSchema);
-const isQuery = Compile(QuerySchema);
+/** Producers of other releases say more than is known here; that is passed over. */
+const readHello = reader(HelloSchema);
+const readQuery = reader(QuerySchema);
 
 /** What a session needs of auditd. */
 export type SessionHost = {
@@ -143,6 +146,7 @@ export class ProducerSession {
   readonly #host: SessionHost;
   readonly #onHello: () => void;
   #hello: Static<typeof HelloSchema> | null = null;
+  #version: number | null = null;
   #isWelcome = false;
   #isOver = false;
   #unanswered = 0;
@@ -183,8 +187,14 @@ export class ProducerSession {
   /** @throws for what no producer of ours sends; the connection must then be dropped */
   receive(kind: number, payload: Buffer): void {
     if (kind === FRAME.hello && this.#hello === null) {
-      const hello: unknown = JSON.parse(payload.toString("utf8"));
-      if (!isHello.Check(hello)) throw new Error("a hello that is none");
+      const hello = readHello(JSON.parse(payload.toString("utf8")));
+      if (hello === null) throw new Error("a hello that is none");
+      this.#version = agreedVersion(AUDIT_WIRE, hello.v);
+      if (this.#version === null) {
+        const ours = { ...AUDIT_WIRE, name: "auditd" };
+        const theirs = { versions: hello.v, name: `the producer ${this.#prod}` };
+        return this.#goodbye(PROTOCOL_UNSUPPORTED, refusalText("audit wire", ours, theirs));
+      }
       this.#hello = hello;
       this.#onHello();
     } else if (kind === FRAME.append && this.#isWelcome) this.#append(payload);
@@ -215,7 +225,8 @@ export class ProducerSession {
     if (this.#isOver) return;
     this.#isWelcome = true;
     const lastPseq = log.ledger.sequence(this.#prod)?.lastPseq ?? 0;
-    this.#send(FRAME.welcome, { prod: this.#prod, lastPseq, draining: this.#host.status().draining } satisfies Welcome);
+    const { draining } = this.#host.status();
+    this.#send(FRAME.welcome, { v: this.#version!, prod: this.#prod, lastPseq, draining } satisfies Welcome);
   }
 
   announce(draining: boolean): void {
@@ -260,8 +271,9 @@ export class ProducerSession {
     });
   }
 
-  #query(query: unknown): void {
-    if (!isQuery.Check(query)) throw new Error("a query that is none");
+  #query(value: unknown): void {
+    const query = readQuery(value);
+    if (query === null) throw new Error("a query that is none");
     this.#asked();
     const { log, cover, cosign, witnessed, status, onFatal } = this.#host;
     switch (query.verb) {

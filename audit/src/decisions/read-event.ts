@@ -5,6 +5,7 @@ import { Compile } from "typebox/compile";
 import { CanonicalError, isCanonical } from "../event/canonical-json.ts";
 import { ADDED_BY_AUDITD_BYTES } from "../event/compose-event.ts";
 import { isEventType, SCHEMA_SHA256, schemaViolation } from "../event/event-schema.ts";
+import { KeptSchemas } from "../event/kept-sets.ts";
 import { disclosureViolation, type Refusal, ruleViolation } from "./event-rules.ts";
 
 /** An event as its producer sent it. */
@@ -20,6 +21,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const MAX_DISCLOSURES = 32;
 const disclosuresSchema = Compile(Type.Array(Disclosure, { maxItems: MAX_DISCLOSURES }));
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const KEPT = new KeptSchemas();
 const BOOT = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Reads hostile bytes. The claim is given also with a refusal, as far as it can be made out. */
@@ -50,16 +53,18 @@ export function readBytes(bytes: Buffer): { read: ReadBytes; claim: Claim } | { 
   }
 }
 
-/** Judges the content of an event and its disclosures by schema and rules. */
+/** Judges the content of an event and its disclosures by the schema set that it names, of this release or an earlier one, and by the rules. */
 export function judgeContent(
   { value }: ReadBytes,
   disclosureBytes: Buffer,
+  kept: KeptSchemas = KEPT,
 ): { event: SentEvent; disclosures: Disclosure[] } | { refusal: Refusal } {
-  const { type } = value;
+  const { type, schema_sha256: named } = value;
+  const isPresent = named === SCHEMA_SHA256;
+  // The set first: a newer one may have types that are not known here.
+  if (!isPresent && !kept.has(named)) return { refusal: { reason: "schema_version", message: unknownSet(named, kept) } };
   if (!isEventType(type)) return { refusal: { reason: "type", message: "the catalogue has no such type" } };
-  if (value["schema_sha256"] !== SCHEMA_SHA256)
-    return { refusal: { reason: "schema_version", message: `this auditd's schema set is ${SCHEMA_SHA256}` } };
-  const violation = schemaViolation(type, value);
+  const violation = isPresent ? schemaViolation(type, value) : kept.violation(named, type, value);
   if (violation !== null) return { refusal: { reason: "schema", message: violation } };
   const event = value as unknown as SentEvent; // What the schema of its type has just found it to be.
   const refusal = ruleViolation(event);
@@ -69,6 +74,11 @@ export function judgeContent(
     return { refusal: { reason: "disclosure_malformed", message: "disclosures are no list of {field, salt, value}" } };
   const mismatch = disclosureViolation(event, disclosures);
   return mismatch === null ? { event, disclosures } : { refusal: mismatch };
+}
+
+function unknownSet(named: unknown, kept: KeptSchemas): string {
+  const its = typeof named === "string" && SHA256.test(named) ? `schema set ${named}` : "no schema set";
+  return `the event names ${its}; this auditd knows its own, ${SCHEMA_SHA256}, and those of the releases ${kept.releases.join(", ")}: a producer of a newer release must wait for auditd's upgrade`;
 }
 
 function readDisclosures(bytes: Buffer): Disclosure[] | null {

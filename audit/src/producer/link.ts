@@ -8,6 +8,7 @@ import { connect, type Socket } from "node:net";
 import { AuditRejected, type ComposedEvent } from "../event/compose-event.ts";
 import {
   type Acks,
+  AUDIT_WIRE,
   encodeAppend,
   encodeJsonFrame,
   FRAME,
@@ -21,6 +22,7 @@ import {
   type SeenTree,
   type Welcome,
 } from "../wire/frames.ts";
+import { versionsOf } from "@resontech/contracts/protocol-versions";
 import { AuditUnavailable } from "./errors.ts";
 
 const FIRST_RETRY_MS = 20;
@@ -147,7 +149,7 @@ export class Link {
     socket.on("connect", () => {
       const { boot, firstPseq, seen } = this.#options;
       const hello: Hello = {
-        v: 1,
+        v: versionsOf(AUDIT_WIRE),
         boot,
         firstPseq,
         highestAck: this.#highestAck,

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resontech/contracts/vault-control";
+import { readable } from "@resontech/contracts/readable";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
@@ -28,8 +29,10 @@ import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
 import { Turns } from "./turns.ts";
 
+/** What an operator asks stays closed: a limit that was passed over would destroy more than was asked. */
 const controlRequest = Compile(VaultControlRequest);
-const tokensRequest = Compile(VaultTokensRequest);
+/** audit-out may be of another release. */
+const tokensRequest = Compile(readable(VaultTokensRequest));
 
 export class Vault implements AsyncDisposable {
   readonly #parts: VaultParts;

@@ -6,6 +6,10 @@
 
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
+import type { ProtocolVersions } from "@resontech/contracts/protocol-versions";
+
+/** Versions of this protocol, of which a producer's hello names those that it speaks. Fields that are not known are passed over on both sides. */
+export const AUDIT_WIRE = { min: 1, max: 1 } as const;
 
 export const FRAME = {
   // producer → auditd
@@ -38,8 +42,9 @@ export const MAX_OPERATIONS_ASKED = 64;
 /** A tree of the log that somebody outside its folder has seen; root in hex. */
 export type SeenTree = { origin: string; size: number; root: string; by: "reader" | "witness" };
 /** `seen`: what `audit-out` has read, and what witnesses told it. */
-export type Hello = { v: 1; boot: string; firstPseq: number; highestAck?: LeafRef; seen?: SeenTree[] };
-export type Welcome = { prod: string; lastPseq: number; draining: boolean };
+export type Hello = { v: ProtocolVersions; boot: string; firstPseq: number; highestAck?: LeafRef; seen?: SeenTree[] };
+/** `v`: the version that both speak; absent from an auditd of the first release. */
+export type Welcome = { v?: number; prod: string; lastPseq: number; draining: boolean };
 /** `[pseq, index, leaf hash in hex]` */
 export type Acks = [pseq: number, index: number, leafHash: string][];
 /** `settled`: a refusal stands in the log in the place of this event. */

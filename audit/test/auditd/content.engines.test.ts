@@ -67,6 +67,36 @@ const edited = (pseq: number, edit: (event: Editable) => void): string => {
   return JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1))));
 };
 
+t.test("a producer of another release says its versions, and fields that are not known here are passed over", async (t) => {
+  const auditd = await startedAuditd(t);
+  const newer = new RawProducer(auditd.socket("coordinator-gate"));
+  t.teardown(() => newer.socket.destroy());
+  newer.socket.write(
+    encodeJsonFrame(FRAME.hello, { v: { min: 1, max: 9 }, boot: "b", firstPseq: 1, ofANewerRelease: { deep: [1] } }),
+  );
+  t.match(await newer.next(), { kind: FRAME.welcome, payload: { v: 1, prod: "coordinator-gate", lastPseq: 0 } });
+  newer.socket.write(encodeJsonFrame(FRAME.query, { id: 1, verb: "open-operations", ofANewerRelease: 1 }));
+  t.match(await newer.next(), { kind: FRAME.reply, payload: { id: 1, operations: [] } });
+});
+
+t.test("a producer without a common version is sent away by name, and the log says nothing of it", async (t) => {
+  const auditd = await startedAuditd(t);
+  const newer = new RawProducer(auditd.socket("coordinator-gate"));
+  t.teardown(() => newer.socket.destroy());
+  newer.socket.write(encodeJsonFrame(FRAME.hello, { v: { min: 2, max: 3 }, boot: "b", firstPseq: 1 }));
+  t.match(await newer.next(), {
+    kind: FRAME.goodbye,
+    payload: {
+      reason: "protocol_unsupported",
+      message: /the producer coordinator-gate speaks audit wire 2 to 3, auditd 1: upgrade auditd/,
+    },
+  });
+  t.equal(await newer.next(), null);
+  t.notOk((await readLeaves(auditd.logDir)).some(({ object }) => object.id === "coordinator-gate"));
+  const present = await rawProducer(t, auditd, "b");
+  t.match(await present.append(composed(1).event), { kind: FRAME.acks });
+});
+
 t.test("content that breaks a rule is refused, logged in its place, and refused again when repeated", async (t) => {
   const auditd = await startedAuditd(t);
   const raw = await rawProducer(t, auditd, "b");

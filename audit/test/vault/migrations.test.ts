@@ -26,3 +26,21 @@ t.test("acts of before keep their rows and what refers to them, and those that d
   db.exec("UPDATE acts SET state = 'destroying' WHERE op = 'op-2'; INSERT INTO doomed VALUES ('op-2', 'usr-2', '2026-01')");
   t.throws(() => db.exec("DELETE FROM acts WHERE op = 'op-1'"), /FOREIGN KEY/);
 });
+
+t.test("a file that a newer release says this one may read is opened, and any other refused", async (t) => {
+  const file = join(t.testdir(), "sealed.sqlite");
+  const next = SEALED_MIGRATIONS.length + 1;
+  const added = {
+    version: next,
+    name: "added",
+    sql: "ALTER TABLE holds ADD COLUMN note TEXT",
+    minReader: SEALED_MIGRATIONS.length,
+  };
+  openDatabase(file, [...SEALED_MIGRATIONS, added]).close();
+  const older = openDatabase(file, SEALED_MIGRATIONS);
+  t.equal(older.pragma("user_version", { simple: true }), next, "and stays what it is");
+  older.close();
+  const gone = { version: next + 1, name: "gone", sql: "DROP TABLE holds", minReader: next + 1 };
+  openDatabase(file, [...SEALED_MIGRATIONS, added, gone]).close();
+  t.throws(() => openDatabase(file, SEALED_MIGRATIONS), { code: "database_too_new" });
+});

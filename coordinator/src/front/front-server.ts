@@ -7,9 +7,20 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { type FrontAnswer, FrontQuestion, MAX_FRONT_LINE_BYTES } from "@resontech/contracts/s3-front-protocol";
+import { agreedVersion, PROTOCOL_UNSUPPORTED, refusalText } from "@resontech/contracts/protocol-versions";
+import { reader } from "@resontech/contracts/readable";
+import {
+  FRONT_PROTOCOL,
+  type FrontAnswer,
+  FrontHello,
+  type FrontHelloAnswer,
+  FrontQuestion,
+  MAX_FRONT_LINE_BYTES,
+} from "@resontech/contracts/s3-front-protocol";
 import type { FastifyBaseLogger } from "fastify";
-import { Value } from "typebox/value";
+
+const readHello = reader(FrontHello);
+const readQuestion = reader(FrontQuestion);
 
 export type FrontHandler = (question: FrontQuestion) => Promise<FrontAnswer>;
 
@@ -53,8 +64,22 @@ function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger):
   const lines = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY });
   // The interface hands errors of its input on; the socket's own handler tells of them.
   lines.on("error", () => socket.destroy());
+  let isFirst = true;
+  let isRefused = false;
   lines.on("line", (line) => {
-    const question = parse(line);
+    if (isRefused) return;
+    const value = parse(line);
+    const hello = isFirst ? readHello(value) : null;
+    isFirst = false;
+    if (hello !== null) {
+      const answer = answerHello(hello);
+      isRefused = answer.hello === "refused";
+      if (isRefused) logger.warn({ answer }, "the S3 front speaks no version that this release does");
+      socket.write(`${JSON.stringify(answer)}\n`);
+      if (isRefused) socket.end();
+      return;
+    }
+    const question = readQuestion(value);
     if (question === null) {
       logger.warn("the S3 front sent what is no question");
       socket.destroy();
@@ -72,11 +97,18 @@ function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger):
   });
 }
 
-function parse(line: string): FrontQuestion | null {
+function answerHello({ hello: versions }: FrontHello): FrontHelloAnswer {
+  const protocol = agreedVersion(FRONT_PROTOCOL, versions);
+  if (protocol !== null) return { hello: "agreed", protocol };
+  const ours = { ...FRONT_PROTOCOL, name: "the coordinator" };
+  const message = refusalText("front protocol", ours, { versions, name: "the S3 front" });
+  return { hello: "refused", code: PROTOCOL_UNSUPPORTED, message };
+}
+
+function parse(line: string): unknown {
   if (Buffer.byteLength(line) > MAX_FRONT_LINE_BYTES) return null;
   try {
-    const value: unknown = JSON.parse(line);
-    return Value.Check(FrontQuestion, value) ? value : null;
+    return JSON.parse(line);
   } catch {
     return null;
   }

@@ -90,6 +90,40 @@ t.test("it says whose key and bucket it is, how full, and how large", async (t) 
   ]);
 });
 
+/** What comes back until the connection is cut. */
+async function said(...lines: object[]): Promise<unknown[]> {
+  const socket = connect(path);
+  socket.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const answers: unknown[] = [];
+  for await (const line of createInterface({ input: socket })) {
+    answers.push(JSON.parse(line));
+    if (answers.length === lines.length) break;
+  }
+  socket.destroy();
+  return answers;
+}
+
+t.test("a front of another release names its versions first, and fields that are not known here are passed over", async (t) => {
+  const question = { id: 7, ask: "owner", bucket: "alice-1", ofANewerRelease: { deep: true } };
+  t.same(await said({ hello: { min: 1, max: 9 }, ofANewerRelease: 1 }, question), [
+    { hello: "agreed", protocol: 1 },
+    { id: 7, ok: true, ask: "owner", owner: "u_1" },
+  ]);
+  t.match(await said({ hello: 1 }), [{ hello: "agreed", protocol: 1 }]);
+});
+
+t.test("a front without a common version is told so, and answered nothing", async (t) => {
+  const refused = await said({ hello: { min: 2, max: 3 } }, { id: 7, ask: "owner", bucket: "alice-1" });
+  t.match(refused, [
+    {
+      hello: "refused",
+      code: "protocol_unsupported",
+      message: /speaks front protocol 2 to 3, the coordinator 1: upgrade the coordinator/,
+    },
+  ]);
+  t.equal(refused.length, 1);
+});
+
 t.test("no other service is answered", async (t) => {
   const other = answerFront({ caller: COORDINATOR, read: database.read, store, adminAccessKeyId: "RTADMIN" });
   await t.rejects(other({ id: 1, ask: "owner", bucket: "alice-1" }), { code: "role_required" });

@@ -1,7 +1,15 @@
 /** Asks the coordinator over its Unix socket; connects when there is something to ask, and again after a break. */
 import { connect, type Socket } from "node:net";
-import { FrontAnswer, type FrontQuestion, MAX_FRONT_LINE_BYTES } from "@resontech/contracts/s3-front-protocol";
-import { Compile } from "typebox/compile";
+import { versionsOf } from "@resontech/contracts/protocol-versions";
+import { reader } from "@resontech/contracts/readable";
+import {
+  FRONT_PROTOCOL,
+  FrontAnswer,
+  type FrontHello,
+  FrontHelloAnswer,
+  type FrontQuestion,
+  MAX_FRONT_LINE_BYTES,
+} from "@resontech/contracts/s3-front-protocol";
 
 /** The coordinator is away, or could not find out: what depends on its answer must not happen. */
 export class CoordinatorUnavailable extends Error {
@@ -18,7 +26,9 @@ type Waiting = {
   timer: NodeJS.Timeout;
 };
 
-const isAnswer = Compile(FrontAnswer);
+const readHelloAnswer = reader(FrontHelloAnswer);
+const readAnswer = reader(FrontAnswer);
+const HELLO: FrontHello = { hello: versionsOf(FRONT_PROTOCOL) };
 
 export class CoordinatorLink implements Disposable {
   readonly #path: string;
@@ -48,6 +58,8 @@ export class CoordinatorLink implements Disposable {
   #connected(): Socket {
     if (this.#socket !== null) return this.#socket;
     const socket = connect(this.#path);
+    // What is asked follows at once: a coordinator that speaks no such version answers nothing of it.
+    socket.write(`${JSON.stringify(HELLO)}\n`);
     this.#socket = socket;
     this.#pending = "";
     let why = "the connection ended";
@@ -74,8 +86,12 @@ export class CoordinatorLink implements Disposable {
     this.#pending = lines.pop() ?? "";
     if (this.#pending.length > MAX_FRONT_LINE_BYTES) throw new RangeError("the coordinator's answer is too long");
     for (const line of lines) {
-      const answer: unknown = JSON.parse(line);
-      if (!isAnswer.Check(answer)) throw new TypeError("the coordinator's answer is none");
+      const value: unknown = JSON.parse(line);
+      const hello = readHelloAnswer(value);
+      if (hello?.hello === "refused") throw new TypeError(`${hello.code}: ${hello.message}`);
+      if (hello !== null) continue;
+      const answer = readAnswer(value);
+      if (answer === null) throw new TypeError("the coordinator's answer is none");
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;
       if (!answer.ok) this.#fail(answer.id, answer.message);

@@ -1,0 +1,65 @@
+/** The link with coordinators of other releases; those are scripts, for the real one is of this release. */
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import t, { type Test } from "tap";
+import { CoordinatorLink, CoordinatorUnavailable } from "../../src/coordinator/coordinator-link.ts";
+
+type Line = { hello?: unknown; id?: number };
+
+async function linked(
+  t: Test,
+  answer: (line: Line, socket: Socket) => object | null,
+): Promise<{ link: CoordinatorLink; heard: Line[] }> {
+  // Short: a socket's path may have 107 bytes.
+  const dir = mkdtempSync(join(tmpdir(), "rtl-"));
+  const heard: Line[] = [];
+  const server = createServer((socket) => {
+    createInterface({ input: socket }).on("line", (text) => {
+      const line = JSON.parse(text) as Line;
+      heard.push(line);
+      const said = answer(line, socket);
+      if (said !== null && socket.writable) socket.write(`${JSON.stringify(said)}\n`);
+    });
+    socket.on("error", () => {});
+  });
+  server.listen(join(dir, "sock"));
+  await once(server, "listening");
+  const link = new CoordinatorLink(join(dir, "sock"));
+  t.teardown(() => {
+    link[Symbol.dispose]();
+    server.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return { link, heard };
+}
+
+t.test("it says its versions first, and passes over what a newer coordinator adds", async (t) => {
+  const { link, heard } = await linked(t, ({ hello, id }) =>
+    hello === undefined
+      ? { id, ok: true, ask: "owner", owner: "u_1", ofANewerRelease: { deep: [1] } }
+      : { hello: "agreed", protocol: 1, ofANewerRelease: 1 },
+  );
+  const asked = { bucket: "alice-1" };
+  t.same(await link.ask("owner", asked, 5_000), { id: 1, ok: true, ask: "owner", owner: "u_1" });
+  t.same(await link.ask("owner", asked, 5_000), { id: 2, ok: true, ask: "owner", owner: "u_1" });
+  t.same(heard[0], { hello: 1 });
+  t.equal(heard.filter(({ hello }) => hello !== undefined).length, 1, "once for each connection");
+});
+
+t.test("a refusal is what its questions fail with, at once", async (t) => {
+  const message = "the S3 front speaks front protocol 1, the coordinator 2 to 3: upgrade the S3 front";
+  const { link } = await linked(t, ({ hello }, socket) => {
+    if (hello === undefined) return null;
+    socket.end(`${JSON.stringify({ hello: "refused", code: "protocol_unsupported", message })}\n`);
+    return null;
+  });
+  for (let time = 0; time < 2; time++)
+    await t.rejects(link.ask("owner", { bucket: "alice-1" }, 5_000), {
+      constructor: CoordinatorUnavailable,
+      message: /protocol_unsupported: the S3 front speaks front protocol 1, the coordinator 2 to 3/,
+    });
+});
