@@ -266,6 +266,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  "older-programs": {
+    shows: "programs of earlier releases open today's database, finish the job that lives in it, and nothing is lost",
+    goal: "no fault",
+    figures: [
+      ["programs", "earlier programs"],
+      ["faults", "faults"],
+    ],
+    minutes: 1,
+  },
   "planned-stop": {
     shows: "a planned stop of the coordinator, and a restart of everything, kill no job",
     goal: "same processes, first attempt",
