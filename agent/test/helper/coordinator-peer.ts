@@ -137,7 +137,8 @@ export class CoordinatorPeer {
       connection.subscribe(agentSubject(this.node, verb), {
         callback: (_error, message) => {
           void this.#answer(verb, message.json()).then((reply) => {
-            if (reply !== null && message.reply !== undefined && message.reply !== "") message.respond(JSON.stringify(reply));
+            if (reply !== null && message.reply !== undefined && message.reply !== "")
+              message.respond(JSON.stringify(ofANewerRelease(reply)));
           });
         },
       });
@@ -316,4 +317,17 @@ export class CoordinatorPeer {
 
 export function inputKey(id: string): string {
   return `in/${id}`;
+}
+
+/** The coordinator may be one release ahead: every object of an answer has a field more, which an agent passes over. */
+function ofANewerRelease(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ofANewerRelease);
+  if (typeof value !== "object" || value === null) return value;
+  const known = Object.entries(value).map(([name, one]) => [name, isMap(name) ? one : ofANewerRelease(one)] as const);
+  return { ...Object.fromEntries(known), ofANewerRelease: 1 };
+}
+
+/** Whose names are data. */
+function isMap(name: string): boolean {
+  return name === "environment";
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BeatReply, BeatRequest, Inventory, RegisterReply } from "@resontech/contracts/agent-protocol";
+import type { BeatReply, BeatRequest, Inventory, RegisterReply, RegisterRequest } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { toNs } from "../../src/boot-clock.ts";
@@ -24,11 +24,15 @@ const INVENTORY: Inventory = {
 };
 
 /** A keeper on a clock that only the test moves; its coordinator answers what the test says. */
-function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>) {
+function keeper(
+  t: Test,
+  beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>,
+  refusal: () => RefusedError | null = () => null,
+) {
   // Not the test's own folder: that is removed before anything is stopped.
   const dir = mkdtempSync(join(tmpdir(), "rt-lease-"));
   const file = new LeaseFile(join(dir, "lease"), { withRoom: (write) => write() });
-  const seen = { registered: 0, lost: 0, versions: [] as number[] };
+  const seen = { registered: 0, lost: 0, versions: [] as number[], spoken: [] as RegisterRequest["protocol"][] };
   let nowMs = 1_000_000;
   const stop = new AbortController();
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -38,8 +42,11 @@ function keeper(t: Test, beat: (request: Omit<BeatRequest, "nodeEpoch">) => Prom
   const make = () =>
     new LeaseKeeper({
       coordinator: {
-        register: async (): Promise<RegisterReply> => {
+        register: async ({ protocol }): Promise<RegisterReply> => {
           seen.registered += 1;
+          seen.spoken.push(protocol);
+          const refused = refusal();
+          if (refused !== null) throw refused;
           return { nodeEpoch: { generation: 1, counter: seen.registered }, leaseMs: 30_000, beatIntervalMs: 20 };
         },
         // The bus gives an unanswered request up; here it ends with its test.
@@ -93,6 +100,17 @@ t.test("suspend counts: a node that slept longer than its lease stops before it 
   await until("everything is told to stop", () => seen.lost === 1);
   await sleep(600);
   t.equal(seen.lost, 1, "told once");
+});
+
+t.test("it says the versions that it speaks; refused for them, it does no work and asks again at leisure", async (t) => {
+  const refused = new RefusedError("protocol_unsupported", "register: the agent of n speaks agent protocol 1 to 2, …");
+  const { lease, seen, hasFile } = keeper(t, never, () => refused);
+  await until("registration", () => seen.registered === 1);
+  t.same(seen.spoken, [{ min: 1, max: 2 }]);
+  t.not(lease.verdict, "work");
+  t.notOk(hasFile());
+  await sleep(2_000);
+  t.equal(seen.registered, 1, "not each second: somebody must upgrade one of the two first");
 });
 
 t.test("the lease starts when the beat was sent, however late its answer comes", async (t) => {
