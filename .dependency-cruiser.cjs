@@ -20,7 +20,7 @@ module.exports = {
       comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",
       from: { path: "^(coordinator|agent|audit|s3-front)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/producer/|$1/)" },
+      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|$1/)" },
     },
     {
       name: "no-test-code-in-product",

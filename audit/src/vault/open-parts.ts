@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type Database from "better-sqlite3";
-import { spillTo } from "../db/scrub.ts";
-import { scrubInThread } from "../db/scrub-thread.ts";
+import { spillTo } from "../scrub/scrub.ts";
+import { scrubInThread } from "../scrub/scrub-thread.ts";
 import type { Seal } from "../keys/seal.ts";
 import { tokenSeal } from "../keys/token-seal.ts";
 import { tpmSeal } from "../keys/tpm-seal.ts";

@@ -7,8 +7,8 @@ import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resont
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
-import { reasonOf } from "../db/scrub-room.ts";
-import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
+import { reasonOf } from "../scrub/scrub-room.ts";
+import { type AuditConnection, AuditUnavailable } from "../log/producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";

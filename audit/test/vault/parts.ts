@@ -13,7 +13,7 @@ import { Intake } from "../../src/vault/privacy/intake.ts";
 import { Retention } from "../../src/vault/privacy/retention.ts";
 import { sealValue } from "../../src/vault/privacy/sealed-value.ts";
 import { Turns } from "../../src/vault/turns.ts";
-import { silent } from "../audit-out/helper.ts";
+import { silent } from "../out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { VaultFixture } from "./helper.ts";
 

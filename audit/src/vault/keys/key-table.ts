@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
-import { scrub } from "../../db/scrub.ts";
+import { scrub } from "../../scrub/scrub.ts";
 import { KEYS_MIGRATIONS } from "../db/keys-migrations.ts";
 import { openDatabase } from "../db/open-database.ts";
 import { KEY_BYTES } from "./aead.ts";
