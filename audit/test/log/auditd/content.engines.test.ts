@@ -7,7 +7,14 @@ import fc from "fast-check";
 import t, { type Test } from "tap";
 import { commitmentOf } from "../../../src/log/format/event/commitment.ts";
 import { type ComposedEvent, commitment, committer, composeEvent, connectProducer } from "../../../src/log/producer/producer.ts";
-import { encodeAppend, encodeFrame, encodeJsonFrame, FRAME, FrameReader, MAX_AUDITD_FRAME_BYTES } from "../../../src/log/format/wire/frames.ts";
+import {
+  encodeAppend,
+  encodeFrame,
+  encodeJsonFrame,
+  FRAME,
+  FrameReader,
+  MAX_AUDITD_FRAME_BYTES,
+} from "../../../src/log/format/wire/frames.ts";
 import { type AuditdFixture, jobSubmit, keyList, readLeaves, startedAuditd } from "../../helper.ts";
 
 /** A producer that obeys no rule. */

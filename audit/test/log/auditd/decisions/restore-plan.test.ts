@@ -1,5 +1,12 @@
 import t from "tap";
-import { type Held, mayBeFollowed, planRestore, rolledBackFrom, type Seen, SeenMost } from "../../../../src/log/auditd/decisions/restore-plan.ts";
+import {
+  type Held,
+  mayBeFollowed,
+  planRestore,
+  rolledBackFrom,
+  type Seen,
+  SeenMost,
+} from "../../../../src/log/auditd/decisions/restore-plan.ts";
 
 const origin = (slug: string) => `box.audit.acme/${slug}`;
 const held: Held = { origin: origin("2026"), size: 10, later: new Map() };

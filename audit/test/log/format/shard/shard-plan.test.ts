@@ -1,5 +1,13 @@
 import t from "tap";
-import { dueStep, firstSlug, inOrder, isNumbered, slugAfter, slugOf, slugsAfter } from "../../../../src/log/format/shard/shard-plan.ts";
+import {
+  dueStep,
+  firstSlug,
+  inOrder,
+  isNumbered,
+  slugAfter,
+  slugOf,
+  slugsAfter,
+} from "../../../../src/log/format/shard/shard-plan.ts";
 
 t.test("shards follow one another by year, and by number after a restore", async (t) => {
   t.equal(slugOf("box.audit.acme/2026-2"), "2026-2");
