@@ -5,7 +5,7 @@
 import { type Static, Type } from "typebox";
 import type { EventType } from "./audit-catalogue.ts";
 import { Boot, Count, Disclosure, MAX_LEAF_BYTES } from "./audit-event.ts";
-import type { MemberEvent } from "./agent-protocol.ts";
+import type { MemberEvent } from "../agent/agent-protocol.ts";
 
 const closed = { additionalProperties: false } as const;
 

@@ -7,7 +7,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Fence } from "./fence.ts";
-import { PortRange } from "./port-range.ts";
+import { PortRange } from "../config/port-range.ts";
 
 const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });

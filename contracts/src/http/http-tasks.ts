@@ -1,8 +1,8 @@
 /** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
 import { type Static, Type } from "typebox";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
-import { AGENT_REASONS, KERNEL_REASONS } from "./job-reasons.ts";
-import { JOB_STATES, MEMBER_STATES } from "./job-states.ts";
+import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
+import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 
 const BucketPath = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key with a leading slash" });
 const ModelId = Type.String({ minLength: 1, maxLength: 64 });

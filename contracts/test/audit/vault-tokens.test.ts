@@ -1,5 +1,5 @@
 import t from "tap";
-import { foldersOf, MAX_FOLDERS } from "../src/vault-tokens.ts";
+import { foldersOf, MAX_FOLDERS } from "../../src/audit/vault-tokens.ts";
 
 t.test("a path lies in each of its folders, the bucket among them, and in no other", async (t) => {
   t.same(foldersOf("b/jobs/x/a.csv"), ["b/", "b/jobs/", "b/jobs/x/"]);

@@ -17,7 +17,7 @@
  * exit with EXIT.stopped, without a `failed` event.
  */
 import type { Fence } from "./fence.ts";
-import type { AgentReason } from "./job-reasons.ts";
+import type { AgentReason } from "../job/job-reasons.ts";
 
 /** Payload of `/rt/init`; the interpreter is the image's. */
 export const RUNNER_COMMAND = ["python3", "-u", "/rt/runner/run.py"] as const;

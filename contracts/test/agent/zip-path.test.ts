@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import t from "tap";
-import { readZipPath } from "../src/zip-path.ts";
+import { readZipPath } from "../../src/agent/zip-path.ts";
 
 const UTF8 = 0x0800;
 const none = Buffer.alloc(0);

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { Pkcs11Token } from "./pkcs11-token.ts";
 import { Tpm } from "./tpm.ts";
-import { ProducerName } from "./audit-event.ts";
+import { ProducerName } from "../audit/audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });

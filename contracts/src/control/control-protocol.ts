@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import type { CoordinatorHealth } from "./coordinator-health.ts";
-import type { ErrorCode } from "./error-catalogue.ts";
+import type { ErrorCode } from "../http/error-catalogue.ts";
 import { OPERATOR_REQUESTS, type OperatorReply } from "./operator-control.ts";
 
 const closed = { additionalProperties: false } as const;

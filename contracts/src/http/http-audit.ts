@@ -1,7 +1,7 @@
 /** Looking into the audit log: `GET /api/audit/events`, and the same on audit-out's own socket. */
 import { type Static, Type } from "typebox";
-import { EVENT_TYPES } from "./audit-catalogue.ts";
-import { Code, EVENT_PHASES, OBJECT_KINDS, PII_FIELDS, PlainId, ProducerName, Sha256Hex, Uuid } from "./audit-event.ts";
+import { EVENT_TYPES } from "../audit/audit-catalogue.ts";
+import { Code, EVENT_PHASES, OBJECT_KINDS, PII_FIELDS, PlainId, ProducerName, Sha256Hex, Uuid } from "../audit/audit-event.ts";
 import { closed, Nullable } from "./http-common.ts";
 
 /** Entries of one answer. */
