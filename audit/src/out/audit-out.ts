@@ -1,6 +1,8 @@
 /** Puts audit-out together: one follower of the log, and whoever takes from it. */
 import { join } from "node:path";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import { removeLeftovers } from "@resontech/daemon/durable-file";
+import { acquireInstanceLock } from "@resontech/daemon/instance-lock";
 import type { Logger } from "pino";
 import { spillTo } from "../scrub/scrub.ts";
 import { LogFollower } from "./follow/log-follower.ts";
@@ -12,8 +14,6 @@ import { listenOnSocket } from "./search/listen.ts";
 import { buildSearchApp } from "./search/search-app.ts";
 import { SearchIndex } from "./search/search-index.ts";
 import { TokenFeed } from "./search/token-feed.ts";
-import { removeLeftovers } from "../log/durable-file.ts";
-import { holdAlone } from "../log/only-one.ts";
 import { DailySheet } from "./sheet/daily-sheet.ts";
 import { CursorFile } from "./sinks/cursor-file.ts";
 import { receiverOf } from "./sinks/open-sink.ts";
@@ -28,7 +28,7 @@ const LEARN_MS = 3_000;
 export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { auditDir, policyFile, stateDir, witnessCaFile: caFile } = config;
-  stack.use(await holdAlone(stateDir));
+  stack.use(await acquireInstanceLock(stateDir));
   for (const folder of [stateDir, join(stateDir, "sheets")]) await removeLeftovers(folder);
   const witnesses = stack.use(
     await WitnessClient.open({

@@ -3,13 +3,13 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OwnFact, Reporter } from "../../src/out/reporter.ts";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { replaceFile } from "@resontech/daemon/durable-file";
+import type { OwnFact, Reporter } from "../../src/out/reporter.ts";
 import { pino } from "pino";
 import type { FollowerOptions } from "../../src/out/follow/log-follower.ts";
 import { composeEvent } from "../../src/log/format/event/compose-event.ts";
 import { leafOf } from "../../src/log/format/event/leaf.ts";
-import { replaceFile } from "../../src/log/durable-file.ts";
 import { hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/format/shard/shards.ts";
 

@@ -11,15 +11,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
+import { removeLeftovers, type WithRoom } from "@resontech/daemon/durable-file";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import { acquireInstanceLock } from "@resontech/daemon/instance-lock";
+import { Turns } from "@resontech/daemon/turns";
 import type { Logger } from "pino";
 import { type Acknowledged, AUDITD } from "./decisions/ledger.ts";
 import { clockVouched, requestRefused } from "./decisions/operator-requests.ts";
 import type { Beginning, OwnDraft } from "./decisions/restate.ts";
 import type { Seen } from "./decisions/restore-plan.ts";
 import { dueStep, slugAfter } from "../format/shard/shard-plan.ts";
-import { removeLeftovers, type WithRoom } from "../durable-file.ts";
-import { holdAlone } from "../only-one.ts";
 import type { LogPlace } from "../format/wire/frames.ts";
 import { ControlPort, ControlRefused } from "./ports/control-port.ts";
 import { Covering } from "./checkpoint/covering.ts";
@@ -60,7 +61,7 @@ export class Auditd implements AsyncDisposable {
   readonly #loopLag = new EventLoopLag();
   /** Null until it is open, while it is rolled back, and while the next one is begun. */
   #shard: OpenShard | null = null;
-  #sole: Disposable | null = null;
+  #instanceLock: Disposable | null = null;
   #found!: FoundLog;
   #trust!: TrustPolicy;
   #keys!: LogKeys;
@@ -70,7 +71,7 @@ export class Auditd implements AsyncDisposable {
   /** Said while it was: the shard that is opened then takes it. */
   #saidMeanwhile: OwnDraft[] = [];
   #learning: PromiseWithResolvers<void> | null = null;
-  #heard: Promise<void> = Promise.resolve();
+  readonly #heard = new Turns();
   #ports: ProducerPort[] = [];
   #control: ControlPort | null = null;
   readonly #relay: NodeRelay | null;
@@ -78,7 +79,7 @@ export class Auditd implements AsyncDisposable {
   readonly #deletion: ShardDeletion;
   #timers: NodeJS.Timeout[] = [];
   #turning: Promise<void> | null = null;
-  #shardChecks: Promise<void> = Promise.resolve();
+  readonly #shardChecks = new Turns();
   #checkDiskSoon: () => void = () => {};
   #goOnDeleting: () => void = () => {};
   #diskDraining = false;
@@ -111,7 +112,7 @@ export class Auditd implements AsyncDisposable {
     const auditd = new Auditd(config, log, onFatal);
     // Not the log's own folder, which backups copy: one that serves these producers is one that writes this log.
     const [first] = config.producers;
-    if (first !== undefined) auditd.#sole = await holdAlone(dirname(first.socket));
+    if (first !== undefined) auditd.#instanceLock = await acquireInstanceLock(dirname(first.socket));
     const { auditDir, keysDir, policyFile } = config;
     for (const folder of [auditDir, keysDir]) await removeLeftovers(folder);
     await removeLeftovers(dirname(policyFile), { of: basename(policyFile) });
@@ -157,7 +158,7 @@ export class Auditd implements AsyncDisposable {
     for (const timer of this.#timers) clearInterval(timer);
     this.#loopLag[Symbol.dispose]();
     await this.#control?.close();
-    await this.#shardChecks;
+    await this.#shardChecks.idle();
     await this.#turning;
     await Promise.all(this.#ports.map((port) => port.close()));
     const shard = this.#shard;
@@ -166,7 +167,7 @@ export class Auditd implements AsyncDisposable {
     await shard?.[Symbol.asyncDispose]();
     await this.#covering[Symbol.asyncDispose]();
     this.#keys[Symbol.dispose]();
-    this.#sole?.[Symbol.dispose]();
+    this.#instanceLock?.[Symbol.dispose]();
   }
 
   /** What a producer holds of a log that is gone does not say of which shard. */
@@ -206,7 +207,7 @@ export class Auditd implements AsyncDisposable {
     if (this.#config.producers.some(({ name }) => name === OUTWARD)) this.#learning = Promise.withResolvers();
     // One after the other: each reads the log, and what was heard before counts before it.
     const onClaims = (prod: string, session: ProducerSession): void => {
-      this.#heard = this.#heard.then(() => this.#hear(prod, session)).catch(this.#onFatal);
+      void this.#heard.run(() => this.#hear(prod, session).catch(this.#onFatal));
     };
     this.#ports = this.#config.producers.map((producer) => new ProducerPort(producer, host, this.#log, onClaims));
     for (const port of this.#ports) await port.listen();
@@ -228,7 +229,7 @@ export class Auditd implements AsyncDisposable {
     clearTimeout(timer);
     const until = performance.now() + Math.min(COME_AGAIN_MS, this.#config.learnMs);
     while (performance.now() < until && this.#isAnyMissed) await sleep(COME_AGAIN_LOOK_MS);
-    await this.#heard;
+    await this.#heard.idle();
     this.#learning = null;
   }
 
@@ -318,15 +319,12 @@ export class Auditd implements AsyncDisposable {
 
   /** While no shard is prepared or turns. */
   async #beforeNextCheck(run: () => Promise<void>): Promise<void> {
-    const ran = this.#shardChecks.then(run);
-    this.#shardChecks = ran.catch(() => {});
-    await ran;
+    await this.#shardChecks.run(run);
   }
 
   /** One look at a time: two would each make keys for the next shard. */
   #checkShard(): Promise<void> {
-    this.#shardChecks = this.#shardChecks.then(() => this.#prepareOrTurn()).catch(this.#onFatal);
-    return this.#shardChecks;
+    return this.#shardChecks.run(() => this.#prepareOrTurn().catch(this.#onFatal));
   }
 
   async #prepareOrTurn(): Promise<void> {

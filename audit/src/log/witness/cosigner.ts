@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "../durable-file.ts";
+import { replaceFile } from "@resontech/daemon/durable-file";
 import { KEY_TYPE, type KeyType, type NoteSigner, noteSigner, verifierKey } from "../format/note/note-key.ts";
 import { WitnessError } from "./errors.ts";
 

@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { removeLeftovers } from "../durable-file.ts";
+import { removeLeftovers } from "@resontech/daemon/durable-file";
+import { tryInstanceLock } from "@resontech/daemon/instance-lock";
 import { type NoteSigner, verifierKey } from "../format/note/note-key.ts";
-import { becomeTheOnlyOne } from "../only-one.ts";
 import { admitFirst, admitNext } from "./admit.ts";
 import { admitAfterRestore } from "./admit-after-restore.ts";
 import { hasMlDsa44, loadCosigner, makeCosigner, policyLines } from "./cosigner.ts";
@@ -78,7 +78,7 @@ async function admit(dir: string, given: Values, files: readonly string[], despi
   if (restorePolicy === undefined)
     return print(`${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`);
   const [policyFile, proofFile] = [resolve(restorePolicy), resolve(need(files[0]))];
-  await holdAlone(dir);
+  await lockWitness(dir);
   const { origin, ...loss } = await admitAfterRestore(states, policyFile, proofFile, despiteSmallerLoss);
   print(`${JSON.stringify({ admitted: [origin], ...loss })}\n`);
 }
@@ -99,7 +99,7 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   const { host, port } = parseListen(listen);
   const tls = await readTls(files);
   const signers: readonly NoteSigner[] = await loadCosigner(dir);
-  await holdAlone(dir);
+  await lockWitness(dir);
   for (const folder of [dir, join(dir, "logs")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witness = await Witness.open(new LogStates(dir), signers);
   const server = witnessServer(witness, tls, (line) => print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`));
@@ -112,9 +112,9 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
 }
 
 /** Until the process ends, with all that it has under way: two would look at the same state, and each go on from it on its own. */
-async function holdAlone(dir: string): Promise<void> {
+async function lockWitness(dir: string): Promise<void> {
   process.chdir(dir);
-  if ((await becomeTheOnlyOne(".")) === null)
+  if ((await tryInstanceLock(".")) === null)
     throw new WitnessError(
       "already_serving",
       "another process serves this witness: stop it first, and start it again afterwards",

@@ -4,6 +4,7 @@
  * Invariants (tlog-witness): between looking at what was cosigned last and having the new checkpoint on disk nothing else runs; nothing is
  * answered that is not durable. So no two answers of this witness can be for trees of which neither is the beginning of the other.
  */
+import { Turns } from "@resontech/daemon/turns";
 import { signatureOf } from "../format/note/checkpoint.ts";
 import type { NoteSigner } from "../format/note/note-key.ts";
 import { formatNote, formatSignatureLine } from "../format/note/signed-note.ts";
@@ -23,7 +24,7 @@ export class Witness {
   readonly #nowMs: () => number;
   /** Of all logs. */
   #lastTimeS: number;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(states: LogStates, signers: readonly NoteSigner[], lastTimeS: number, nowMs: () => number) {
     this.#states = states;
@@ -39,9 +40,7 @@ export class Witness {
 
   /** @param body of an `add-checkpoint` request. @throws when the state can't be read or written; then nothing was answered */
   addCheckpoint(body: Buffer): Promise<Answer> {
-    const answer = this.#turn.then(() => this.#add(body));
-    this.#turn = answer.catch(() => {});
-    return answer;
+    return this.#turns.run(() => this.#add(body));
   }
 
   /** The newest checkpoint of this log that was cosigned; null when there is none. */

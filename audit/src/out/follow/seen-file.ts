@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@resontech/daemon/durable-file";
 import { inOrder, slugOf } from "../../log/format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../log/format/note/checkpoint.ts";
-import { replaceFile } from "../../log/durable-file.ts";
 import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import type { SeenTree } from "../../log/format/wire/frames.ts";

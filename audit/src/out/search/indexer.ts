@@ -2,6 +2,7 @@
 import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { Logger } from "pino";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
 import type { LogFollower, MayPass } from "../follow/log-follower.ts";
@@ -28,7 +29,7 @@ export class Indexer implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Aborted when the index is made anew: then whatever was waited for is not what comes next. */
   #rebuilt = new AbortController();
-  #rebuilding: Promise<void> | null = null;
+  readonly #rebuilding = new SharedRun();
   readonly #running: Promise<unknown>;
 
   constructor(index: SearchIndex, follower: LogFollower, stateDir: string, log: Logger) {
@@ -107,10 +108,7 @@ export class Indexer implements AsyncDisposable {
 
   /** Several reasons at once make it anew once. */
   #rebuild(reason: string): Promise<void> {
-    this.#rebuilding ??= this.#rebuildOnce(reason).finally(() => {
-      this.#rebuilding = null;
-    });
-    return this.#rebuilding;
+    return this.#rebuilding.run(() => this.#rebuildOnce(reason));
   }
 
   async #rebuildOnce(reason: string): Promise<void> {

@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { PATH_FIELD, type TokenLine } from "@resontech/contracts/vault-tokens";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import { giveBackLog } from "../../scrub/scrub.ts";
 import { scrubInThread } from "../../scrub/scrub-thread.ts";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
@@ -82,7 +83,7 @@ export class SearchIndex implements Disposable {
   readonly #wordIds = new Map<string, number>();
   readonly #words = new Map<number, string>();
   readonly #shards = new Map<string, { no: number; size: number }>();
-  #scrubbing: Promise<void> | null = null;
+  readonly #scrubbing = new SharedRun();
 
   /** @param onRebuild called with the reason when what was there is thrown away */
   constructor(stateDir: string, onRebuild: (reason: string) => void) {
@@ -235,7 +236,7 @@ export class SearchIndex implements Disposable {
 
   /** Once nobody scrubs; whether it went well or not. */
   async whenScrubbed(): Promise<void> {
-    while (this.#scrubbing !== null) await this.#scrubbing.catch(() => {});
+    while (this.#scrubbing.isUnderWay) await this.#scrubbing.idle().catch(() => {});
   }
 
   /**
@@ -245,10 +246,7 @@ export class SearchIndex implements Disposable {
   async scrub(): Promise<void> {
     await this.whenScrubbed();
     const db = this.#db;
-    this.#scrubbing = scrubInThread(db).finally(() => {
-      this.#scrubbing = null;
-    });
-    await this.#scrubbing;
+    await this.#scrubbing.run(() => scrubInThread(db));
     // Of the file that was made anew, not of one that took its place.
     if (db === this.#db) db.prepare("DELETE FROM token_remnants").run();
   }

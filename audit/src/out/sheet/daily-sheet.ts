@@ -4,10 +4,11 @@
  */
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 import { schedule } from "node-cron";
 import type { Logger } from "pino";
 import { asPage, printedCheckpoint } from "../../log/export/printed-checkpoint.ts";
-import { replaceFile } from "../../log/durable-file.ts";
 import type { LogFollower } from "../follow/log-follower.ts";
 
 const EVERY_HOUR = "5 * * * *";
@@ -20,7 +21,7 @@ export class DailySheet implements AsyncDisposable {
   readonly #options: DailySheetOptions;
   readonly #folder: string;
   readonly #stop: () => void | Promise<void>;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(options: DailySheetOptions) {
     this.#options = options;
@@ -32,17 +33,16 @@ export class DailySheet implements AsyncDisposable {
 
   /** Writes today's sheet if it is not there and there is something to write. */
   look(): Promise<void> {
-    this.#writing = this.#writing
-      .then(() => this.#write())
+    return this.#turns
+      .run(() => this.#write())
       .catch((error: unknown) => {
         this.#options.log.warn({ err: error }, "today's checkpoint could not be written as a sheet");
       });
-    return this.#writing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stop();
-    await this.#writing;
+    await this.#turns.idle();
   }
 
   async #write(): Promise<void> {

@@ -1,13 +1,14 @@
 /** What each witness has seen of each shard, by its own answers. A file of its own: without it the first answer says the size again. */
 import { readFile } from "node:fs/promises";
-import { replaceFile } from "../../log/durable-file.ts";
+import { replaceFile } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 
 type Sizes = Record<string, Record<string, number>>;
 
 export class SeenSizes {
   readonly #file: string;
   readonly #sizes: Map<string, Map<string, number>>;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(file: string, sizes: Sizes) {
     this.#file = file;
@@ -31,9 +32,7 @@ export class SeenSizes {
   set(url: string, origin: string, size: number): Promise<void> {
     const byOrigin = this.#sizes.get(url) ?? new Map<string, number>();
     this.#sizes.set(url, byOrigin.set(origin, size));
-    const written = this.#turn.then(() => replaceFile(this.#file, this.#text(), 0o600));
-    this.#turn = written.catch(() => {});
-    return written;
+    return this.#turns.run(() => replaceFile(this.#file, this.#text(), 0o600));
   }
 
   #text(): string {

@@ -1,7 +1,8 @@
 /** The signed checkpoints in a shard's folder. Whatever writes them does so here, one after the other: a merge never undoes a newer checkpoint. */
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { removeLeftovers, replaceFile, syncFolder, type WithRoom, writeImmutable } from "../../durable-file.ts";
+import { removeLeftovers, replaceFile, syncFolder, type WithRoom, writeImmutable } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 
 const MODE = 0o440;
 const KEEP_EVERY_MS = 3_600_000;
@@ -9,7 +10,7 @@ const KEEP_EVERY_MS = 3_600_000;
 export class CheckpointFiles {
   readonly #logDir: string;
   readonly #withRoom: WithRoom;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   /** Of `checkpoint`. */
   #size: number;
   #witnessedSize = 0;
@@ -59,7 +60,7 @@ export class CheckpointFiles {
 
   /** A checkpoint of a new size. Durable when it resolves, as all of these are. */
   publish(size: number, note: string): Promise<void> {
-    return this.#next(async () => {
+    return this.#turns.run(async () => {
       await this.#replace("checkpoint", note);
       this.#size = size;
     });
@@ -67,14 +68,14 @@ export class CheckpointFiles {
 
   /** The same checkpoint with more signatures, unless a newer one has come. */
   merge(size: number, note: string): Promise<void> {
-    return this.#next(async () => {
+    return this.#turns.run(async () => {
       if (size === this.#size) await this.#replace("checkpoint", note);
     });
   }
 
   /** A checkpoint with a quorum, unless there is one of a newer; one an hour is kept for good. */
   setWitnessed(size: number, note: string): Promise<void> {
-    return this.#next(async () => {
+    return this.#turns.run(async () => {
       if (size < this.#witnessedSize) return;
       await this.#replace("checkpoint.witnessed", note);
       this.#witnessedSize = size;
@@ -97,12 +98,6 @@ export class CheckpointFiles {
 
   async #replace(name: string, note: string): Promise<void> {
     await this.#withRoom(() => replaceFile(join(this.#logDir, name), note, MODE));
-  }
-
-  #next(run: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(run);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 }
 

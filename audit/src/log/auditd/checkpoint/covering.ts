@@ -3,9 +3,9 @@
  * may be cosigned after the turn.
  */
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import type { Logger } from "pino";
 import { slugOf } from "../../format/shard/shard-plan.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import type { CosignReply, Witnessed } from "../../format/wire/frames.ts";
 import type { OpenShard } from "../shard/open-shard.ts";
 import type { PastShard } from "../shard/past-shard.ts";

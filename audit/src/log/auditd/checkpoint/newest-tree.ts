@@ -5,8 +5,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import { openCheckpoint, type SignedCheckpoint } from "../../format/note/checkpoint.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { hashLeaf } from "../../format/tree/merkle.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";

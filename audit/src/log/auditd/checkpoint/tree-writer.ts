@@ -7,7 +7,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { removeLeftovers, syncFolder, type WithRoom, writeImmutable } from "../../durable-file.ts";
+import { removeLeftovers, syncFolder, type WithRoom, writeImmutable } from "@resontech/daemon/durable-file";
 import { encodeEntries } from "../../format/tree/entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { fullTileRoot, hashLeaf } from "../../format/tree/merkle.ts";

@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@resontech/daemon/durable-file";
 import type { LedgerSnapshot } from "../decisions/ledger.ts";
-import { replaceFile } from "../../durable-file.ts";
 
 const FORMAT = 7;
 /** `lastLeafHash` ties it to this very log. */

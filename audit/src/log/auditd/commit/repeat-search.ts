@@ -3,6 +3,7 @@
  * once: they are looked for one at a time, each from where the one before it was found, so a run of them is one reading of the log.
  */
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import { Turns } from "@resontech/daemon/turns";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import type { DurableLeaf } from "../checkpoint/checkpointer.ts";
@@ -20,8 +21,8 @@ type Sought = { prod: string; boot: string; pseq: number };
 
 export class RepeatSearch {
   readonly #shards: readonly SearchedShard[];
-  /** Of each producer, the search after which the next one begins. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Of each producer: one search at a time. */
+  readonly #turns = new Map<string, Turns>();
   readonly #last = new Map<string, Sought & { index: number; shard: SearchedShard }>();
 
   /** @param shards in the order in which they are searched */
@@ -35,12 +36,9 @@ export class RepeatSearch {
    * @returns undefined when that was so before its turn came
    */
   find(sought: Sought, isOver: () => boolean): Promise<FoundEvent | null | undefined> {
-    const turn = (this.#turns.get(sought.prod) ?? Promise.resolve()).then(() => (isOver() ? undefined : this.#find(sought)));
-    this.#turns.set(
-      sought.prod,
-      turn.catch(() => {}),
-    );
-    return turn;
+    const turns = this.#turns.get(sought.prod) ?? new Turns();
+    this.#turns.set(sought.prod, turns);
+    return turns.run(async () => (isOver() ? undefined : this.#find(sought)));
   }
 
   async #find(sought: Sought): Promise<FoundEvent | null> {

@@ -10,7 +10,8 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
-import { syncFolder, type WithRoom, writeNow } from "../../durable-file.ts";
+import { syncFolder, type WithRoom, writeNow } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 
 /** The text of a segment, escaped once more in a reply, and one leaf's values beyond it stay below the frame limit; test/auditd/sidecar.test.ts pins it. */
 const SEGMENT_BYTES = 4_194_304;
@@ -30,7 +31,7 @@ export class Sidecar {
   readonly #folder: string;
   readonly #withRoom: WithRoom;
   #writing: Writing | null = null;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(folder: string, withRoom: WithRoom) {
     this.#folder = folder;
@@ -52,12 +53,12 @@ export class Sidecar {
 
   /** Appends what opens commitments of the leaf at `index`; durable when it resolves. Indices never decrease. */
   append(entries: readonly Opened[]): Promise<void> {
-    return this.#inTurn(() => this.#append(entries));
+    return this.#turns.run(() => this.#append(entries));
   }
 
   /** The oldest segment; the one that is written is closed for it, if there is no other. Null when nothing waits for the vault. */
   oldest(): Promise<Segment | null> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const [name] = await this.#names();
       if (name === undefined) return null;
       if (name === this.#writing?.name) await this.#closeWriting();
@@ -72,7 +73,7 @@ export class Sidecar {
 
   /** The vault has it for good: nothing of it stays here. One that is gone is. @throws RangeError for one that was never handed out */
   erase(segment: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (!FILE_NAME.test(segment) || segment === this.#writing?.name) throw new RangeError(`${segment} was not handed out`);
       if (!(await this.#names()).includes(segment)) return;
       const sealed = `${segment}${SEALED_SUFFIX}`;
@@ -83,7 +84,7 @@ export class Sidecar {
   }
 
   close(): Promise<void> {
-    return this.#inTurn(() => this.#closeWriting());
+    return this.#turns.run(() => this.#closeWriting());
   }
 
   async #append(entries: readonly Opened[]): Promise<void> {
@@ -149,12 +150,6 @@ export class Sidecar {
   /** Segments, oldest first. */
   async #names(): Promise<string[]> {
     return (await readdir(this.#folder)).filter((name) => FILE_NAME.test(name)).sort();
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(work);
-    this.#queue = turn.catch(() => {});
-    return turn;
   }
 }
 

@@ -5,7 +5,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { isFullDisk, syncFolder } from "../../durable-file.ts";
+import { isFullDisk, syncFolder } from "@resontech/daemon/durable-file";
 
 const CHUNK = Buffer.alloc(1_048_576);
 const STEP_NAME = /^[0-9]{6}\.zero$/;

@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import {
   planRestore,
   type Held,
@@ -14,7 +15,6 @@ import {
 } from "../decisions/restore-plan.ts";
 import { firstSlug, inOrder, isNumbered, isSlug, slugsAfter, slugOf } from "../../format/shard/shard-plan.ts";
 import type { Acknowledged } from "../decisions/ledger.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import { LogDamagedError } from "../../format/tree/log-reader.ts";
 import { hashLeaf } from "../../format/tree/merkle.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";

@@ -2,10 +2,10 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { replaceFile, syncFolder } from "@resontech/daemon/durable-file";
 import { AUDITD } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import { openCheckpoint, signCheckpoint } from "../../format/note/checkpoint.ts";
-import { replaceFile, syncFolder } from "../../durable-file.ts";
 import { Frontier } from "../../format/tree/merkle.ts";
 import { type LogSigner, verifierKey } from "../../format/note/note-key.ts";
 import { parsePolicy } from "../../format/note/policy.ts";

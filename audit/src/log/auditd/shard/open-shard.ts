@@ -3,11 +3,11 @@
  */
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import type { Logger } from "pino";
 import { heartbeatOf } from "../decisions/heartbeat.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import { type Beginning, firstLeaves } from "../decisions/restate.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import { LogReader } from "../../format/tree/log-reader.ts";
 import type { LogSigner } from "../../format/note/note-key.ts";
 import { removeSegments, Wal } from "../wal/wal.ts";

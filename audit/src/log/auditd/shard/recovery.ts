@@ -1,9 +1,9 @@
 /** What a start reads before anything is written: checkpoint, tree, leaves, write-ahead log. */
 import { join } from "node:path";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import { Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import type { Checkpoint } from "../../format/note/checkpoint.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import { LogReader } from "../../format/tree/log-reader.ts";
 import { hashLeaf } from "../../format/tree/merkle.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";

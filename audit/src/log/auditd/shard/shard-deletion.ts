@@ -9,11 +9,12 @@
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { syncFolder } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 import { AUDITD } from "../decisions/ledger.ts";
 import { inOrder, isPastRetention, isSlug, slugOf } from "../../format/shard/shard-plan.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import { parseCheckpoint } from "../../format/note/checkpoint.ts";
-import { syncFolder } from "../../durable-file.ts";
 import { LeafReader } from "../../format/tree/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { shardFolder } from "../../format/shard/shards.ts";
@@ -40,7 +41,7 @@ type Closing = Pick<EventDraft<typeof TYPE>, "phase" | "outcome" | "detail">;
 
 export class ShardDeletion {
   readonly #around: Surroundings;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -52,7 +53,7 @@ export class ShardDeletion {
    * @returns origins of those that are as good as gone
    */
   begin(beforeMs: number): Promise<string[]> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const begun: string[] = [];
       for (let next = await this.#beginOldest(beforeMs); next !== null; next = await this.#beginOldest(beforeMs))
         begun.push(next);
@@ -62,7 +63,7 @@ export class ShardDeletion {
 
   /** Brings to its end what was begun, by this life or by an earlier one. What can't be removed is tried again the next time. */
   goOn(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const { auditDir, current, onFault } = this.#around;
       const doomed: Doomed[] = (await readdir(auditDir)).flatMap((name) => {
         const [, op] = DOOMED.exec(name) ?? [];
@@ -125,12 +126,6 @@ export class ShardDeletion {
 
   async #close(op: string, closing: Closing): Promise<void> {
     await this.#around.current()?.auditLog.record({ ...draftOf(op), ...closing });
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => {});
-    return done;
   }
 }
 

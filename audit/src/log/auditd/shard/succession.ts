@@ -1,10 +1,10 @@
 /** How one shard follows another: its keys are made and named, its first entries written; then it is the one that is written, and older keys are destroyed. */
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { syncFolder } from "@resontech/daemon/durable-file";
 import type { Logger } from "pino";
 import type { Follows } from "../decisions/ledger.ts";
 import type { Beginning, OwnDraft } from "../decisions/restate.ts";
 import { slugOf } from "../../format/shard/shard-plan.ts";
-import { syncFolder } from "../../durable-file.ts";
 import { LogDamagedError } from "../../format/tree/log-reader.ts";
 import { verifierKey } from "../../format/note/note-key.ts";
 import { setCurrentSlug } from "../../format/shard/shards.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { replaceFile, type WithRoom } from "@resontech/daemon/durable-file";
 import { AUDITD } from "../decisions/ledger.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
-import { replaceFile, type WithRoom } from "../../durable-file.ts";
 import { type Policy, PolicyError } from "../../format/note/policy.ts";
 import { ControlRefused } from "../ports/control-port.ts";
 import type { OpenShard } from "../shard/open-shard.ts";

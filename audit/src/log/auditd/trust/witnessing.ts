@@ -1,10 +1,10 @@
 /** What witnesses say of one shard's checkpoints: checked, merged, waited for. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import { CosignedCheckpoints } from "../decisions/cosigned-checkpoints.ts";
 import { witnessLag } from "../decisions/witness-lag.ts";
 import { openCheckpoint, type SignedCheckpoint, verifiedTime } from "../../format/note/checkpoint.ts";
-import type { WithRoom } from "../../durable-file.ts";
 import { LogDamagedError } from "../../format/tree/log-reader.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";
 import type { Policy } from "../../format/note/policy.ts";

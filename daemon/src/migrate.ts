@@ -1,26 +1,47 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { DatabaseTooNew } from "./errors.ts";
-import type { Migration } from "./migration.ts";
-
-const COPY_LIFE_MS = 30 * 86_400_000;
 
 /**
- * Runs every pending migration in one transaction. A file that already holds data is copied first, beside itself, to
- * `<file>.before-<new version>`, complete and in one piece (`VACUUM INTO`), so that a bad step can be undone by hand.
- * Copies go after thirty days, as long as copies of the vault's keys open: one holds what opens commitments of events that were on their way to the log.
+ * One numbered step of a schema. Never edited once released; `version` is what `user_version` reads after it.
+ * A step that adds what older programs may pass over leaves `minReader` out; any other names the lowest version that may still open the file.
+ */
+export type Migration = { version: number; name: string; sql: string; minReader?: number };
+
+/** The file was written by a newer program; running an older one on it would lose what it does not know. */
+export class DatabaseTooNew extends Error {
+  override readonly name = "DatabaseTooNew";
+  readonly code = "database_too_new";
+  readonly file: string;
+  readonly found: number;
+  readonly known: number;
+
+  constructor(file: string, found: number, known: number) {
+    super(`${file} has schema ${found}, this program knows ${known}`);
+    this.file = file;
+    this.found = found;
+    this.known = known;
+  }
+}
+
+/**
+ * Runs every pending migration in one transaction. With `copyLifeMs` a file that already holds data is copied first, beside itself, to
+ * `<file>.before-<new version>`, complete and in one piece (`VACUUM INTO`), so that a bad step can be undone by hand. So old a copy goes.
  *
  * A file of a newer program is opened when that program said that this one may: `application_id` holds the lowest version that reads it.
  * @throws {@link DatabaseTooNew} when the file needs a newer program
  */
-export function migrate(db: Database.Database, migrations: readonly Migration[]): void {
+export function migrate(
+  db: Database.Database,
+  migrations: readonly Migration[],
+  { copyLifeMs }: { copyLifeMs?: number } = {},
+): void {
   const current = numberOf(db, "user_version");
   const newest = migrations.at(-1)?.version ?? 0;
   if (current > newest && minReaderOf(db, current) > newest) throw new DatabaseTooNew(db.name, current, newest);
-  removeOldCopies(db.name);
+  if (copyLifeMs !== undefined) removeCopies(db.name, copyLifeMs);
   if (current >= newest) return;
-  if (current > 0) {
+  if (current > 0 && copyLifeMs !== undefined) {
     const backup = `${db.name}.before-${newest}`;
     // A crash between copy and commit leaves a copy of the same, unmigrated state: that one stays.
     if (!isReadableDatabase(backup)) db.prepare("VACUUM INTO ?").run(backup);
@@ -55,11 +76,11 @@ function numberOf(db: Database.Database, pragma: "user_version" | "application_i
   return db.pragma(pragma, { simple: true }) as number;
 }
 
-function removeOldCopies(file: string): void {
+function removeCopies(file: string, olderThanMs: number): void {
   const prefix = `${basename(file)}.before-`;
   for (const name of readdirSync(dirname(file)).filter((one) => one.startsWith(prefix))) {
     const copy = join(dirname(file), name);
-    if (Date.now() - statSync(copy).mtimeMs > COPY_LIFE_MS) rmSync(copy);
+    if (Date.now() - statSync(copy).mtimeMs > olderThanMs) rmSync(copy);
   }
 }
 

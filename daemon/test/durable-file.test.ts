@@ -1,11 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { removeLeftovers, replaceFile, writeImmutable } from "../../src/log/durable-file.ts";
-import { temporaryFolder } from "../helper.ts";
+import { removeLeftovers, replaceFile, writeImmutable } from "../src/durable-file.ts";
 
 t.test("of many writers at once each writes a whole file, and nothing is left beside it", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   const path = join(folder, "checkpoint");
   const contents = Array.from({ length: 50 }, (_, at) => `${at} `.repeat(20_000));
   const writing = contents.map((content) => replaceFile(path, content, 0o440));
@@ -35,7 +34,7 @@ t.test("of many writers at once each writes a whole file, and nothing is left be
 });
 
 t.test("another's file of a like name is in nobody's way", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   mkdirSync(join(folder, "checkpoint.new", "full"), { recursive: true });
   await replaceFile(join(folder, "checkpoint"), "1", 0o440);
   await writeImmutable(join(folder, "tile"), Buffer.from("2"));
@@ -43,7 +42,7 @@ t.test("another's file of a like name is in nobody's way", async (t) => {
 });
 
 t.test("a write that fails leaves nothing, and says why", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   mkdirSync(join(folder, "taken", "full"), { recursive: true });
   await t.rejects(replaceFile(join(folder, "taken"), "1", 0o440), { code: /EISDIR|ENOTEMPTY|EEXIST/ });
   await t.rejects(replaceFile(join(folder, "none", "file"), "1", 0o440), { code: "ENOENT" });
@@ -52,7 +51,7 @@ t.test("a write that fails leaves nothing, and says why", async (t) => {
 });
 
 t.test("what killed writers left is removed, and nothing else", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   const left = ["checkpoint.0123456789abcdef.new", "2026.ed25519.pem.ffffffffffffffff.new"];
   const kept = ["policy.new", "checkpoint", "x.0123456789ABCDEF.new", "x.0123456789abcdef.new.txt", "0123456789abcdef.new"];
   for (const name of [...left, ...kept]) writeFileSync(join(folder, name), "");

@@ -84,7 +84,7 @@ export async function removeLeftovers(folder: string, options: { of?: string; ol
   }
 }
 
-/** An existing file held other bytes than the ones that must be there: the log was tampered with, or two auditd run. */
+/** An existing file holds other bytes than the ones that must be there: somebody changed it, or two processes write. */
 export class ImmutableFileError extends Error {
   override readonly name = "ImmutableFileError";
   readonly code = "log_conflict";

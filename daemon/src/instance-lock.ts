@@ -24,15 +24,15 @@ class AlreadyRunningError extends Error {
   }
 }
 
-/** As {@link becomeTheOnlyOne}. @throws AlreadyRunningError when another one holds */
-export async function holdAlone(folder: string): Promise<Disposable> {
-  const held = await becomeTheOnlyOne(folder);
+/** As {@link tryInstanceLock}. @throws AlreadyRunningError when another one holds */
+export async function acquireInstanceLock(folder: string): Promise<Disposable> {
+  const held = await tryInstanceLock(folder);
   if (held === null) throw new AlreadyRunningError(folder);
   return held;
 }
 
 /** Holds until it is disposed of, or the process ends, however it ends; by itself it keeps no process alive. Null when another one holds. */
-export async function becomeTheOnlyOne(folder: string): Promise<Disposable | null> {
+export async function tryInstanceLock(folder: string): Promise<Disposable | null> {
   await using opened = await open(folder, "r");
   const id = randomBytes(8).toString("hex");
   const server = await heldIn(process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder, id);

@@ -4,16 +4,15 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import t, { type Test } from "tap";
-import { becomeTheOnlyOne, holdAlone } from "../../src/log/only-one.ts";
-import { temporaryFolder } from "../helper.ts";
+import { acquireInstanceLock, tryInstanceLock } from "../src/instance-lock.ts";
 
-const MODULE = join(import.meta.dirname, "../../src/log/only-one.ts");
+const MODULE = join(import.meta.dirname, "../src/instance-lock.ts");
 
 /** A process that holds the folder, or fails to. */
 async function holder(t: Test, folder: string) {
-  const text = `import { becomeTheOnlyOne } from ${JSON.stringify(MODULE)};
+  const text = `import { tryInstanceLock } from ${JSON.stringify(MODULE)};
 process.chdir(${JSON.stringify(folder)});
-console.log(await becomeTheOnlyOne(".") === null ? "no" : "yes");
+console.log(await tryInstanceLock(".") === null ? "no" : "yes");
 setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", text], { stdio: ["ignore", "pipe", "inherit"] });
   t.teardown(() => child.kill("SIGKILL"));
@@ -28,31 +27,31 @@ setInterval(() => {}, 1000);`;
 }
 
 t.test("one process holds a folder, and the kernel frees it when that one is killed", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   for (const life of ["first", "second", "third"]) {
     const one = await holder(t, folder);
     t.ok(one.holds, `${life} life`);
     t.notOk((await holder(t, folder)).holds, "another one");
-    t.equal(await becomeTheOnlyOne(folder), null, "another one here");
+    t.equal(await tryInstanceLock(folder), null, "another one here");
     await one.kill();
   }
   t.same(readdirSync(folder), ["serving"], "nothing else is left");
 });
 
 t.test("of many that find a killed one's socket at once, one holds the folder", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   for (let round = 0; round < 20; round++) {
     await (await holder(t, folder)).kill();
-    const all = await Promise.all(Array.from({ length: 12 }, () => becomeTheOnlyOne(folder)));
+    const all = await Promise.all(Array.from({ length: 12 }, () => tryInstanceLock(folder)));
     const held = all.filter((one) => one !== null);
     t.equal(held.length, 1, `round ${round}`);
-    t.equal(await becomeTheOnlyOne(folder), null, "the one that was quicker holds");
+    t.equal(await tryInstanceLock(folder), null, "the one that was quicker holds");
     for (const one of held) one[Symbol.dispose]();
   }
 });
 
 t.test("whose socket was removed by another, before it took calls, does not hold, and says no more than that", async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = t.testdir();
   const text = `const { readdirSync, rmSync } = require("node:fs");
 const { workerData: { folder, enough } } = require("node:worker_threads");
 while (Atomics.load(enough, 0) === 0)
@@ -64,18 +63,18 @@ while (Atomics.load(enough, 0) === 0)
   const removing = new Worker(text, { eval: true, workerData: { folder, enough } });
   t.teardown(() => removing.terminate());
   await once(removing, "online");
-  for (let round = 0; round < 200; round++) (await becomeTheOnlyOne(folder))?.[Symbol.dispose]();
+  for (let round = 0; round < 200; round++) (await tryInstanceLock(folder))?.[Symbol.dispose]();
   Atomics.store(enough, 0, 1);
   await once(removing, "exit");
-  t.equal(await becomeTheOnlyOne(folder).then((held) => held === null), false, "once nobody removes anything");
+  t.equal(await tryInstanceLock(folder).then((held) => held === null), false, "once nobody removes anything");
 });
 
 t.test("a folder whose name alone is longer than a socket's path may be is held as any other", async (t) => {
-  const folder = join(temporaryFolder(t), "long".repeat(30), "longer".repeat(20));
+  const folder = join(t.testdir(), "long".repeat(30), "longer".repeat(20));
   mkdirSync(folder, { recursive: true });
-  const one = await holdAlone(folder);
-  await t.rejects(holdAlone(folder), { code: "already_running", message: folder });
+  const one = await acquireInstanceLock(folder);
+  await t.rejects(acquireInstanceLock(folder), { code: "already_running", message: folder });
   one[Symbol.dispose]();
   t.same(readdirSync(join(folder, "serving")), [], "whoever gives it up leaves no socket");
-  (await holdAlone(folder))[Symbol.dispose]();
+  (await acquireInstanceLock(folder))[Symbol.dispose]();
 });
