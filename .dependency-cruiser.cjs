@@ -1,7 +1,35 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
 const rooms = "audit|s3-front|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
+/** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
+const coordinator = [
+  ["api-error\\.ts", "state-of-part\\.ts", "db/"],
+  ["audit-ports\\.ts", "authorization/"],
+  ["audited-operation\\.ts", "audit/", "storage/"],
+  ["identity/"],
+  ["kernel/"],
+  ["submission/", "nodes/", "feed/"],
+  ["workloads/", "outputs/"],
+  ["http/", "bus/", "front/", "read-config\\.ts"],
+  ["control/", "app\\.ts"],
+  ["compose/"],
+  ["server\\.ts"],
+];
+const under = (layers) => `^coordinator/src/(${layers.flat().join("|")})`;
+
 module.exports = {
   forbidden: [
+    ...coordinator.slice(0, -1).map((layer, at) => ({
+      name: "no-arrow-upward-in-the-coordinator",
+      severity: "error",
+      from: { path: under([layer]) },
+      to: { path: under(coordinator.slice(at + 1)) },
+    })),
+    {
+      name: "every-folder-of-the-coordinator-has-its-layer",
+      severity: "error",
+      from: {},
+      to: { path: "^coordinator/src/", pathNot: under(coordinator) },
+    },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "contracts-import-nothing-of-ours",
@@ -46,6 +74,33 @@ module.exports = {
       severity: "error",
       from: { path: "^coordinator/src/authorization/" },
       to: { pathNot: "^(contracts/src/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))" },
+    },
+    {
+      name: "container-host-behind-its-interface",
+      comment: "agent/src/substrate is what the agent knows of where members run; app.ts alone says which implementation it is",
+      severity: "error",
+      from: { path: "^agent/src/", pathNot: "^agent/src/(app\\.ts$|substrate/container-host/)" },
+      to: { path: "^agent/src/substrate/container-host/" },
+    },
+    {
+      name: "engine-client-in-the-container-host-alone",
+      severity: "error",
+      from: { path: "^agent/", pathNot: "^agent/(src/substrate/container-host|test)/" },
+      to: { path: "node_modules/(@types/)?dockerode/" },
+    },
+    {
+      name: "substrate-interface-names-no-implementation",
+      comment: "the interface is types of the contract and pure decisions: nothing of an engine, of this host or of node:*",
+      severity: "error",
+      from: { path: "^agent/src/substrate/[^/]+\\.ts$" },
+      to: { pathNot: "^(contracts/src/|agent/src/decisions/|agent/src/substrate/[^/]+\\.ts$)" },
+    },
+    {
+      name: "substrates-know-no-member",
+      comment: "what is staged, stored and told is not a substrate's: another implementation must not need it",
+      severity: "error",
+      from: { path: "^agent/src/substrate/" },
+      to: { path: "^agent/src/(members|bus|staging|outputs|off-thread|audit|lease|join)/" },
     },
     { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {

@@ -6,7 +6,7 @@
  * `npm run prove -- frozen-agent [RUNS]` (2 unless said; a node that comes and goes three times in ten minutes is cordoned, so that a third waits)
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIVENESS } from "../coordinator/src/nodes/decisions/liveness.ts";
+import { LIVENESS } from "../coordinator/src/kernel/decisions/liveness.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
 import { Api } from "./appliance/api.ts";

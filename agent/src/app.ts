@@ -3,16 +3,12 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { BridgeAddress } from "@resontech/contracts/agent-protocol";
-import Docker from "dockerode";
 import type { Logger } from "pino";
 import { pumpJournal } from "./audit/journal-pump.ts";
 import { NodeRecords } from "./audit/node-records.ts";
 import { SignedJournal } from "./audit/signed-journal.ts";
 import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
-import { whileEngineIsAway } from "./containers/engine-retry.ts";
-import { JobContainers } from "./containers/job-containers.ts";
-import { seccompOption } from "./containers/seccomp-option.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile, leaseFolder } from "./lease/lease-file.ts";
@@ -21,20 +17,18 @@ import type { MemberTools } from "./members/member-context.ts";
 import { MemberSet } from "./members/member-set.ts";
 import { MemberStore } from "./members/member-record.ts";
 import { TailLimit } from "./members/tail-limit.ts";
-import { BridgeNetwork } from "./network/bridge-network.ts";
 import { Uploader } from "./outputs/uploader.ts";
 import { Accelerators } from "./probes/accelerators.ts";
 import { inventoryDigest, readFirstInventory, readInventory } from "./probes/inventory.ts";
 import { nvidiaProbe } from "./probes/nvidia.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
+import { ContainerHost } from "./substrate/container-host/container-host.ts";
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
-/** An engine that is silent for so long hangs: what it was asked for is asked again, or done without it. */
-const ENGINE_TIMEOUT_MS = 20_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
@@ -49,8 +43,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
-  const { socket: socketPath } = config.containerEngine;
-  const engine = new Docker({ socketPath, timeout: ENGINE_TIMEOUT_MS });
   const accelerators = new Accelerators([nvidiaProbe]);
   const probed = { ...config, containerEngine: config.containerEngine.kind, accelerators };
   const onProbeError = (error: unknown) => log.error({ err: error }, "an accelerator's tool does not answer");
@@ -64,24 +56,23 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   using journal = new SignedJournal({ ...config, keyPem: identity.keyPem, onAppend: () => auditWake.now() });
   const records = new NodeRecords(journal, config.node);
   const leaseFile = new LeaseFile(leaseFolder(config.instance), disk);
+  const store = new MemberStore(config.dataDir, disk);
+  const substrate = new ContainerHost({
+    ...{ config, accelerators, log },
+    identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },
+    leaseDir: leaseFile.folder,
+    folderOf: (member) => store.directory(member),
+  });
   const tools: MemberTools = {
-    config,
-    store: new MemberStore(config.dataDir, disk),
+    store,
     coordinator,
-    containers: new JobContainers(engine, config.instance, new Docker({ socketPath })),
-    network: new BridgeNetwork({
-      ...{ engine, instance: config.instance, address: config.address, log },
-      identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },
-    }),
+    substrate,
     uploader: new Uploader(coordinator, rootCert, (ref, output) => {
       const desired = members.journals().find(({ state }) => state.desired.member === ref.member)?.state.desired;
       if (desired !== undefined) records.output(desired, output);
     }),
-    accelerators,
     tailLimit: new TailLimit(),
     rootCert,
-    leaseDir: leaseFile.folder,
-    seccomp: seccompOption(config),
     bootId: bootId(),
     log,
     records,
@@ -138,7 +129,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     while (!signal.aborted) {
       await sleep(NETWORK_MS, undefined, { signal }).catch(() => undefined);
       try {
-        if (!(await tools.network.keepClosed())) log.warn("the host was open to the networks of its jobs: closed again");
+        if (!(await substrate.closeNetworks())) log.warn("the host was open to the networks of its jobs: closed again");
       } catch (error) {
         log.error({ err: error }, "the host can't be closed to the networks of its jobs: every member ends");
         members.endForOpenNetwork();
@@ -160,7 +151,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     }
   };
 
-  await whileEngineIsAway(() => members.resume(), signal);
+  await members.resume(signal);
   const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
   try {
     const signed = { coordinator, journal, certChain: identity.certPem, wake: auditWake, log };

@@ -4,6 +4,9 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { WriteHandle } from "./db/open-database.ts";
 
+/** The acknowledged `*.requested` that allows an effect; `unwitnessed` stands in its outcome. */
+export type GateProof = { op: string; index: number; leafHash: string; unwitnessed: boolean };
+
 /** Durable before anything happens or is answered. */
 export type AuditGate = Pick<AuditProducer, "requested" | "fact">;
 

@@ -1,10 +1,30 @@
-import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { EventDetail, FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Disclosure } from "@resontech/contracts/audit-event";
-import type { AuditGate, RecordEvent } from "./audit-ports.ts";
+import type { Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
+import type { Decision } from "@resontech/contracts/policies";
+import type { AuditGate, GateProof, RecordEvent } from "./audit-ports.ts";
 import type { GroupCommit } from "./db/group-commit.ts";
 import type { WriteHandle } from "./db/open-database.ts";
-import type { GateProof } from "./kernel/accepted-task.ts";
+
+/** An object of the S3 engine is named by its path, which is committed; what has no id yet by its operation; all else by an id of ours. */
+export type AuditedObject = EventObject | { path: string } | Pick<EventObject, "kind">;
+
+/** What an event says beyond who asked. */
+export type EventParts<T extends OperationType | FactType> = {
+  type: T;
+  object: AuditedObject;
+  /** By which policies it was let through or refused, where one was asked beyond the route's own access. */
+  decision?: Decision;
+  detail?: EventDetail<T>;
+  /** Personal values, each named once; they are committed. */
+  pii?: Partial<Record<PiiField, string>>;
+};
+
+/** Runs operations in the name of whoever asked. */
+export type OperationRunner = {
+  /** @throws AuditUnavailable before the effect */
+  operation<T extends OperationType, R>(parts: EventParts<T>, effect: (operation: OpenOperation<T>) => Promise<R>): Promise<R>;
+};
 
 /** An operation whose `requested` is durable. */
 export type OpenOperation<T extends OperationType = OperationType> = {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { OwnHealth, type OwnHealthParts } from "../src/own-health.ts";
+import { OwnHealth, type OwnHealthParts } from "../src/compose/own-health.ts";
 
 const parts = {
   clock: { now: () => 1_000 },

@@ -3,13 +3,11 @@
  * told. One at a time, and the newest of those that came meanwhile: a round is worth nothing once a later one is committed.
  * The first at once, for from then on a lost job does not begin anew.
  */
-import { closeSync, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { formatFence } from "@resontech/contracts/fence";
 import { SharedRun } from "@resontech/daemon/shared-run";
 import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
-import { openInContainer } from "./open-in-container.ts";
 
 /** The copy must leave this many times its size to the job, whose disk it is. */
 const LEAVE_FACTOR = 2;
@@ -64,14 +62,14 @@ export class CheckpointUploads {
   }
 
   async #store({ round, file, sha256 }: RoundModel): Promise<void> {
-    const { disk, journal, ref } = this.#member;
-    // On the member's own disk, beside what its container has of it: not even a full one is anybody else's trouble.
-    const copy = join(disk.mountPoint, "checkpoint");
+    const { enclosure, journal, ref } = this.#member;
+    const { area } = enclosure;
+    // On the member's own account, beside what its job has of it: not even a full one is anybody else's trouble.
+    const copy = area.scratch("checkpoint");
     try {
-      using source = openInContainer(disk, file);
+      using source = await area.open(file);
       if (source === null) throw new Error(`there is no model at ${file}`);
-      const { bavail, bsize } = statfsSync(disk.mountPoint);
-      if (bavail * bsize < source.sizeBytes * (1 + LEAVE_FACTOR)) throw new Error("the member's disk has no room for a copy");
+      if (area.freeBytes() < source.sizeBytes * (1 + LEAVE_FACTOR)) throw new Error("the member's disk has no room for a copy");
       if (source.sizeBytes === 0) throw new Error("the model is empty");
       const range = { fd: source.fd, start: 0, length: source.sizeBytes };
       const digest = await offThread({ kind: "digest", range, copy }, {}, this.#member.abandoned);

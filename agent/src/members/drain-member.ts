@@ -3,35 +3,35 @@ import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import { persist } from "../bus/persist.ts";
 import { modelKeys } from "../decisions/model-keys.ts";
 import { chooseOwnFiles } from "../decisions/own-files.ts";
-import { findOwnFiles } from "./find-own-files.ts";
-import { JobFile } from "./job-file.ts";
+import type { JobFile } from "../substrate/area.ts";
+import { JOB_PATHS } from "../substrate/job-paths.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
-import { openInContainer } from "./open-in-container.ts";
 import { TransferProgress } from "./transfer-progress.ts";
 
 const REOPENINGS = 5;
 /** Of what a member printed the end comes back as one file; all of it lies in chunks below `logs/`. */
 const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
-const OUT = "/app/out/";
+const OUT = `${JOB_PATHS.out}/`;
 
 export async function drainMember(member: MemberContext): Promise<void> {
-  const { journal, disk } = member;
+  const { journal, enclosure } = member;
+  const { area } = enclosure;
   const { desired, model, failure, stop } = journal.state;
   await new LogShipper(member).finish();
   const progress = new TransferProgress(journal);
   const keys: string[] = [];
   const { logs, printed, models, files } = desired.payload.outputs;
   for (const { file: path, key } of logs) {
-    using file = openInContainer(disk, path);
+    using file = await area.open(path);
     if (file === null) continue;
     await upload(member, file, key, progress);
     keys.push(key);
   }
   if (printed !== null) await storePrinted(member, printed, keys);
   if (models !== null && model !== null && failure === null && stop === null) {
-    using file = openInContainer(disk, model.file);
+    using file = await area.open(model.file);
     if (file === null) throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
     for (const key of modelKeys(models, model.name)) {
       await upload(member, file, key, progress);
@@ -44,8 +44,8 @@ export async function drainMember(member: MemberContext): Promise<void> {
 }
 
 /** Where hints send people. A member whose log can't be stored has done its part nevertheless. */
-async function storePrinted({ tools, ref, disk, abandoned }: MemberContext, key: string, keys: string[]): Promise<void> {
-  using file = JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
+async function storePrinted({ tools, ref, enclosure, abandoned }: MemberContext, key: string, keys: string[]): Promise<void> {
+  using file = await enclosure.area.open(JOB_PATHS.output);
   if (file === null || file.sizeBytes === 0) return;
   const start = Math.max(0, file.sizeBytes - MAX_PRINTED_BYTES);
   try {
@@ -64,13 +64,14 @@ async function storeOwnFiles(
   progress: TransferProgress,
   keys: string[],
 ): Promise<void> {
-  const { journal, disk } = member;
+  const { journal, enclosure } = member;
+  const { area } = enclosure;
   const { model } = journal.state;
   const modelPath = model?.file.startsWith(OUT) === true ? model.file.slice(OUT.length) : null;
-  const { files, left } = chooseOwnFiles(findOwnFiles(disk.path("out")), folder, modelPath);
+  const { files, left } = chooseOwnFiles(await area.list(JOB_PATHS.out), folder, modelPath);
   if (left !== null) journal.note({}, { kind: "warning", site, topic: "files-left-out", text: left });
   for (const { path, key } of files) {
-    using file = openInContainer(disk, OUT + path);
+    using file = await area.open(OUT + path);
     if (file === null) continue;
     await upload(member, file, key, progress);
     keys.push(key);

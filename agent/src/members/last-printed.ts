@@ -1,13 +1,13 @@
 import { readSync } from "node:fs";
-import { JobFile } from "./job-file.ts";
-import type { MemberFilesystem } from "./member-filesystem.ts";
+import type { Area } from "../substrate/area.ts";
+import { JOB_PATHS } from "../substrate/job-paths.ts";
 
 const MAX_BYTES = 4096;
 const MAX_LINES = 40;
 
 /** The last lines that a member printed; null when it printed nothing. */
-export function lastPrinted(disk: MemberFilesystem): string | null {
-  using file = JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
+export async function lastPrinted(area: Area): Promise<string | null> {
+  using file = await area.open(JOB_PATHS.output);
   if (file === null || file.sizeBytes === 0) return null;
   const bytes = Buffer.alloc(Math.min(MAX_BYTES, file.sizeBytes));
   const read = readSync(file.fd, bytes, 0, bytes.length, file.sizeBytes - bytes.length);

@@ -1,15 +1,16 @@
 /** A member's output on its way: in chunks of at most 1 MiB or 5 s to the object store, and live to those who watch. */
 import { readSync } from "node:fs";
+import type { TailMessage } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import { SharedRun } from "@resontech/daemon/shared-run";
 import { persist } from "../bus/persist.ts";
-import { JobFile } from "./job-file.ts";
+import { tailPieces } from "../decisions/tail-pieces.ts";
+import type { JobFile } from "../substrate/area.ts";
+import { JOB_PATHS } from "../substrate/job-paths.ts";
 import type { MemberContext } from "./member-context.ts";
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const EVERY_MS = 5_000;
-/** A tail message holds 256 KiB; a character is at most four bytes of it. */
-const TAIL_MESSAGE_CHARS = 64 * 1024;
 
 export class LogShipper {
   readonly #member: MemberContext;
@@ -23,8 +24,8 @@ export class LogShipper {
   }
 
   /** Sends the live tail, and starts to ship what is due unless a chunk is on its way. */
-  tick(nowMs: number): void {
-    using file = this.#open();
+  async tick(nowMs: number): Promise<void> {
+    using file = await this.#open();
     if (file === null) return;
     this.#tail(file, nowMs);
     const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
@@ -56,7 +57,7 @@ export class LogShipper {
 
   /** False when there was nothing. */
   async #shipChunk(): Promise<boolean> {
-    using file = this.#open();
+    using file = await this.#open();
     const { journal, tools, ref, abandoned } = this.#member;
     const { logOffset, logSeq } = journal.state;
     const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
@@ -74,16 +75,19 @@ export class LogShipper {
     if (waiting <= 0) return;
     const granted = tools.tailLimit.take(job, waiting, nowMs);
     const dropped = waiting - granted;
-    this.#tailed += waiting;
-    const send = (text: string): void => tools.coordinator.tail({ job, member: ref.member, text });
-    if (dropped > 0) send(`[${dropped} bytes are not shown live; the stored log has them]\n`);
+    const send = (piece: Pick<TailMessage, "offset" | "bytes" | "text">): void =>
+      tools.coordinator.tail({ job, member: ref.member, ...piece });
+    if (dropped > 0) send({ offset: this.#tailed, bytes: dropped, text: null });
+    this.#tailed += dropped;
     const bytes = Buffer.alloc(granted);
-    const text = bytes.subarray(0, readSync(file.fd, bytes, 0, granted, file.sizeBytes - granted)).toString("utf8");
-    for (let from = 0; from < text.length; from += TAIL_MESSAGE_CHARS) send(text.slice(from, from + TAIL_MESSAGE_CHARS));
+    const from = this.#tailed;
+    for (const piece of tailPieces(bytes.subarray(0, readSync(file.fd, bytes, 0, granted, from)))) {
+      send({ ...piece, offset: from + piece.offset });
+      this.#tailed += piece.bytes;
+    }
   }
 
-  #open(): JobFile | null {
-    const { disk } = this.#member;
-    return JobFile.open(disk.mountPoint, disk.path("events", "output.log"));
+  #open(): Promise<JobFile | null> {
+    return this.#member.enclosure.area.open(JOB_PATHS.output);
   }
 }

@@ -6,11 +6,12 @@ import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
 import { NOTHING_TOLD, type Told } from "../decisions/told-events.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
+import type { Kept } from "../substrate/enclosure.ts";
 
 /** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes on to a later one at once. */
 export type MemberPhase = "staging" | "running" | "draining" | "releasing" | "released";
 
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 export type MemberState = {
   formatVersion: typeof FORMAT_VERSION;
@@ -28,11 +29,8 @@ export type MemberState = {
   /** Bytes of the output that were shipped, and the number of the next chunk. */
   logOffset: number;
   logSeq: number;
-  containerId: string | null;
-  /** Its user and group on the host and in the container; null before it is staged. */
-  uid: number | null;
-  /** Device memory in use before the member came, in bytes by device. */
-  deviceBaseline: Record<string, number>;
+  /** The substrate's own notes of it. */
+  kept: Kept;
   /** The runner's last word. */
   verdict: Verdict | null;
   model: { file: string; name: string } | null;
@@ -52,9 +50,7 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
     told: NOTHING_TOLD,
     logOffset: 0,
     logSeq: 1,
-    containerId: null,
-    uid: null,
-    deviceBaseline: {},
+    kept: {},
     verdict: null,
     model: null,
     failure: null,

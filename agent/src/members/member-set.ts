@@ -11,7 +11,6 @@ import { reconcile, type Step } from "../decisions/reconcile.ts";
 import { Wake } from "../wake.ts";
 import { Member } from "./member.ts";
 import type { MemberTools } from "./member-context.ts";
-import { MemberFilesystem } from "./member-filesystem.ts";
 import type { MemberJournal } from "./member-journal.ts";
 
 /** The whole set is compared at least this often, hints or not. */
@@ -37,10 +36,10 @@ export class MemberSet {
   }
 
   /** Takes up what a former agent process had begun, and removes what no record knows. */
-  async resume(): Promise<void> {
+  async resume(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#tools;
     const states = store.load();
-    await this.#sweep(new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])));
+    await this.#sweep(new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])), signal);
     for (const state of states) {
       log.info({ member: state.desired.member, phase: state.phase }, "going on with a member");
       this.#members.set(state.desired.member, Member.resume(this.#tools, state));
@@ -164,35 +163,34 @@ export class MemberSet {
   }
 
   async #forget(name: string): Promise<void> {
-    const { network, store, tailLimit } = this.#tools;
+    const { substrate, tailLimit } = this.#tools;
     const member = this.#members.get(name);
     if (member === undefined) return;
     // Its folder is deleted with all that is in it; what is on its disk is the job's, and not ours to walk through.
-    await new MemberFilesystem(store.directory(name)).remove();
+    await substrate.discardArea(name);
     this.#members.delete(name);
     member.journal.forget();
     const { attempt, job } = member.desired;
     const others = [...this.#members.values()].map(({ desired }) => desired);
     if (!others.some((other) => other.job === job)) tailLimit.forget(job);
-    if (!others.some((other) => other.attempt === attempt)) await network.remove(attempt);
+    if (!others.some((other) => other.attempt === attempt)) await substrate.discardNetwork(attempt);
   }
 
-  /** Containers, disks and networks of this instance that belong to no member as it is recorded. */
-  async #sweep(known: ReadonlyMap<string, string>): Promise<void> {
-    const { containers, network, store, log } = this.#tools;
-    for (const { name, member, fence } of await containers.list()) {
-      if (known.get(member) === fence) continue;
-      log.warn({ container: name }, "removing a container that no record knows");
-      await containers.remove(name);
+  /** Enclosures, areas and networks of this instance that belong to no member as it is recorded. */
+  async #sweep(known: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+    const { substrate, store, log } = this.#tools;
+    for (const found of await substrate.list(signal)) {
+      if (known.get(found.member) === found.fence) continue;
+      log.warn({ container: found.name }, "removing a container that no record knows");
+      await substrate.discard(found, signal);
     }
     for (const name of store.names()) {
       if (known.has(name)) continue;
       log.warn({ member: name }, "removing what is left of a member that no record knows");
-      await new MemberFilesystem(store.directory(name)).remove();
+      await substrate.discardArea(name);
       store.forget(name);
     }
     const attempts = new Set(store.load().map(({ desired }) => desired.attempt));
-    for (const attempt of await network.attempts()) if (!attempts.has(attempt)) await network.remove(attempt);
-    await network.seal();
+    await substrate.keepNetworks(attempts, signal);
   }
 }

@@ -4,22 +4,19 @@
  * nothing more of it is stored).
  */
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
-import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { compareFences, formatFence } from "@resontech/contracts/fence";
+import { compareFences } from "@resontech/contracts/fence";
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
-import { statusOf } from "../containers/engine-error.ts";
-import { killWithoutEngine } from "../containers/kill-without-engine.ts";
 import type { Failure } from "../decisions/container-end.ts";
 import { withoutHostPaths } from "../decisions/without-host-paths.ts";
 import type { LocalMember } from "../decisions/reconcile.ts";
+import type { Substrate } from "../substrate/substrate.ts";
+import { EnclosureFailedError, SubstrateRefusedError } from "../substrate/substrate-errors.ts";
 import { drainMember } from "./drain-member.ts";
 import type { MemberContext, MemberTools } from "./member-context.ts";
 import { MemberFailure } from "./member-failure.ts";
-import { MemberFilesystem } from "./member-filesystem.ts";
 import { MemberJournal } from "./member-journal.ts";
 import { freshState, type MemberState } from "./member-record.ts";
-import { placeOf } from "./place-of.ts";
 import { releaseMember } from "./release-member.ts";
 import { stageMember } from "./stage-member.ts";
 import { watchMember } from "./watch-member.ts";
@@ -35,15 +32,12 @@ export class Member {
 
   private constructor(tools: MemberTools, state: MemberState) {
     const { member, fence } = state.desired;
-    const folder = tools.store.directory(member);
     this.journal = new MemberJournal(tools.store, state, tools.onReport, (of, event) => tools.records.reported(of, event));
     this.#context = {
       tools,
       journal: this.journal,
-      disk: new MemberFilesystem(folder),
+      enclosure: tools.substrate.enclosure(state.desired, state.kept),
       ref: { member, fence },
-      folder,
-      containerName: tools.containers.nameOf(member, formatFence(fence)),
       stopped: this.#stop.signal,
       abandoned: this.#abandon.signal,
     };
@@ -98,11 +92,11 @@ export class Member {
     const isNews = bridge !== undefined && !isDeepStrictEqual(bridge, desired.bridge);
     if (!isNews || compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted) return;
     this.journal.noteBridge(bridge);
-    const { tools } = this.#context;
+    const { tools, enclosure, abandoned } = this.#context;
     // Before that it is begun by what the record then says.
     if (phase !== "running") return;
     this.#following = this.#following
-      .then(async () => void (await tools.network.connect(placeOf(this.journal.state.desired))))
+      .then(() => enclosure.connect(this.journal.state.desired.bridge ?? null, abandoned))
       .catch((error: unknown) => {
         tools.log.error({ err: error, member: desired.member }, "a bridge was not changed");
       });
@@ -126,15 +120,7 @@ export class Member {
       // Before anything is written, which may find no room.
       this.#abandon.abort(new Error("the member was abandoned"));
       this.#stop.abort();
-      // Release removes the container by force; this is the quicker end for what runs now.
-      const { tools, containerName } = this.#context;
-      tools.network.disconnect(state.desired.attempt, state.desired.member).catch((error: unknown) => {
-        tools.log.warn({ err: error, member: state.desired.member }, "not disconnected yet; its release goes on");
-      });
-      const killed = tools.containers.signal(containerName, "SIGKILL").catch((error: unknown) => {
-        tools.log.warn({ err: error, member: state.desired.member }, "the engine does not kill it; its release goes on");
-        if (state.containerId !== null) killWithoutEngine(state.containerId);
-      });
+      const killed = this.#context.enclosure.abort();
       this.#note(
         { stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 }, ...(isNews ? { failure } : {}) },
         ...(isNews ? [{ kind: "failed", ...failure } as const] : []),
@@ -167,14 +153,15 @@ export class Member {
 
   #fail(error: unknown): void {
     const { journal } = this;
-    const { tools, disk, ref } = this.#context;
+    const { tools, enclosure, ref } = this.#context;
     const isOver = journal.state.stop !== null || this.#abandon.signal.aborted || isStaleFence(error);
     if (isOver || journal.state.failure !== null) {
       tools.log.info({ err: error, member: ref.member }, "a member ended early");
       this.#note({ phase: "releasing" });
       return;
     }
-    const failure = forPeople(failureOf(error, disk.isFull, journal.state.desired.resources.diskBytes), tools);
+    const { isFull } = enclosure.area;
+    const failure = forPeople(failureOf(error, isFull, journal.state.desired.resources.diskBytes), tools.substrate);
     tools.log.warn({ err: error, member: ref.member, reason: failure.reason }, "a member failed");
     this.#note({ phase: "releasing", failure }, { kind: "failed", ...failure });
   }
@@ -191,17 +178,8 @@ export class Member {
 }
 
 /** As it reaches whoever submitted the job. */
-function forPeople(failure: Failure, { config, leaseDir }: MemberTools): Failure {
-  // The engine names places of its own, beside the agent's.
-  const roots = [
-    config.dataDir,
-    dirname(config.dataDir),
-    config.runnersDir,
-    dirname(config.initBinary),
-    leaseDir,
-    "/run/resontech",
-  ];
-  const plain = (text: string): string => withoutHostPaths(text, roots);
+function forPeople(failure: Failure, { hiddenPaths }: Pick<Substrate, "hiddenPaths">): Failure {
+  const plain = (text: string): string => withoutHostPaths(text, hiddenPaths);
   const detail = failure.detail === undefined ? {} : { detail: plain(failure.detail) };
   return { ...failure, message: plain(failure.message), ...detail };
 }
@@ -211,9 +189,10 @@ function failureOf(error: unknown, isDiskFull: boolean, diskBytes: number): Fail
     const { reason, message, detail } = error;
     return { reason, message, ...(detail === undefined ? {} : { detail }) };
   }
+  if (error instanceof EnclosureFailedError) return { reason: "container_failed", message: error.message };
   if (error instanceof RefusedError && error.code === "bucket_full")
     return { reason: "bucket_full", message: "the bucket has no room for what the member leaves" };
   if (isDiskFull) return { reason: "disk_limit", message: `the member used up its disk of ${diskBytes} bytes` };
   const message = error instanceof Error ? error.message : String(error);
-  return { reason: statusOf(error) > 0 ? "container_failed" : "agent_fault", message };
+  return { reason: error instanceof SubstrateRefusedError ? "container_failed" : "agent_fault", message };
 }

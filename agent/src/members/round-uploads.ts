@@ -1,6 +1,5 @@
 import { SharedRun } from "@resontech/daemon/shared-run";
 import type { MemberContext } from "./member-context.ts";
-import { openInContainer } from "./open-in-container.ts";
 
 /** A rewritten log stays one small upload. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -42,10 +41,10 @@ export class RoundUploads {
   }
 
   async #rewrite(): Promise<void> {
-    const { tools, ref, disk, abandoned } = this.#member;
+    const { tools, ref, enclosure, abandoned } = this.#member;
     for (const { file: path, key } of this.#logs) {
       if (abandoned.aborted) return;
-      using file = openInContainer(disk, path);
+      using file = await enclosure.area.open(path);
       if (file === null || file.sizeBytes > MAX_BYTES) continue;
       try {
         await tools.uploader.upload(ref, { fd: file.fd, sizeBytes: file.sizeBytes, key }, abandoned);

@@ -5,7 +5,7 @@ import { isAgentReason } from "@resontech/contracts/job-reasons";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Verdict } from "../decisions/container-end.ts";
-import type { JobFile } from "./job-file.ts";
+import type { JobFile } from "../substrate/area.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 /** A line that is longer is no event; it is passed over whole. */

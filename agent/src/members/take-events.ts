@@ -1,8 +1,9 @@
 /** Passes on what a member's runner appends to its events: what is told of it, its last word, the models it names. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { chooseEvents } from "../decisions/told-events.ts";
+import type { JobFile } from "../substrate/area.ts";
+import { JOB_PATHS } from "../substrate/job-paths.ts";
 import type { CheckpointUploads } from "./checkpoint-uploads.ts";
-import { JobFile } from "./job-file.ts";
 import type { MemberContext } from "./member-context.ts";
 import { readRunnerEvents } from "./runner-events.ts";
 
@@ -17,11 +18,11 @@ const MAX_REST_BYTES = 64 * 1024 * 1024;
 /** Tells what was said up to the end; of more than is read in time the last part, for the runner's last word is in it. */
 export async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): Promise<void> {
   const { journal, abandoned } = member;
-  const size = eventsSize(member);
+  const size = await eventsSize(member);
   if (size - journal.state.eventsOffset > MAX_REST_BYTES) journal.passOver(size - MAX_REST_BYTES);
   while (journal.state.eventsOffset < size) {
     const before = journal.state.eventsOffset;
-    takeEvents(member, checkpoints);
+    await takeEvents(member, checkpoints);
     const isHeldUp = journal.state.eventsOffset === before;
     if (isHeldUp && roomFor(member) > 0) break;
     // Never without a pause: beats that wait for a job's events would end every job on this node.
@@ -30,11 +31,11 @@ export async function takeRest(member: MemberContext, checkpoints: CheckpointUpl
 }
 
 /** Tells what the runner said since; true when a round ended. */
-export function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): boolean {
+export async function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): Promise<boolean> {
   const { journal } = member;
   const maxEvents = roomFor(member);
   if (maxEvents <= 0) return false;
-  using file = openEvents(member);
+  using file = await openEvents(member);
   if (file === null) return false;
   const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset, maxEvents);
   if (offset === journal.state.eventsOffset) return false;
@@ -62,11 +63,11 @@ function roomFor({ journal }: MemberContext): number {
   return JSON.stringify(pending).length < MAX_PENDING_BYTES ? MAX_PENDING - pending.length : 0;
 }
 
-function openEvents({ disk }: MemberContext): JobFile | null {
-  return JobFile.open(disk.mountPoint, disk.path("events", "events.jsonl"));
+function openEvents({ enclosure }: MemberContext): Promise<JobFile | null> {
+  return enclosure.area.open(JOB_PATHS.events);
 }
 
-function eventsSize(member: MemberContext): number {
-  using file = openEvents(member);
+async function eventsSize(member: MemberContext): Promise<number> {
+  using file = await openEvents(member);
   return file?.sizeBytes ?? 0;
 }

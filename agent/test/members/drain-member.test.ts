@@ -7,10 +7,11 @@ import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-prot
 import t, { type Test } from "tap";
 import { drainMember } from "../../src/members/drain-member.ts";
 import type { MemberContext } from "../../src/members/member-context.ts";
-import { MemberFilesystem } from "../../src/members/member-filesystem.ts";
 import { MemberJournal } from "../../src/members/member-journal.ts";
 import { freshState, MemberStore } from "../../src/members/member-record.ts";
 import { Uploader } from "../../src/outputs/uploader.ts";
+import { MemberArea } from "../../src/substrate/container-host/files/member-area.ts";
+import { MemberFilesystem } from "../../src/substrate/container-host/files/member-filesystem.ts";
 import { federationPayload, type TestRole } from "../helper/federation-payload.ts";
 
 const MIB = 1024 * 1024;
@@ -29,7 +30,11 @@ async function slowStore(t: Test): Promise<string> {
 }
 
 /** A server whose container has ended and left a model of this size. */
-function drainingServer(t: Test, sizeBytes: number, uploader: Uploader): { member: MemberContext; told: () => MemberEvent[] } {
+function drainingServer(
+  t: Test,
+  sizeBytes: number,
+  uploader: Uploader,
+): { member: MemberContext; disk: MemberFilesystem; told: () => MemberEvent[] } {
   const store = new MemberStore(t.testdir({}), { withRoom: (write) => write() });
   const ref = { member: "m", fence: { generation: 1, counter: 1 } };
   const desired = { ...ref, payload: federationPayload("job", { kind: "server" }) } as DesiredMember;
@@ -45,8 +50,9 @@ function drainingServer(t: Test, sizeBytes: number, uploader: Uploader): { membe
   mkdirSync(disk.path("out"), { recursive: true });
   writeFileSync(join(disk.path("out"), "model.pt"), Buffer.alloc(sizeBytes));
   const abandoned = new AbortController().signal;
-  const member = { tools: { uploader }, journal, disk, ref, abandoned } as unknown as MemberContext;
-  return { member, told: () => journal.state.pending.map(({ event }) => event) };
+  const enclosure = { area: new MemberArea(disk, () => 0) };
+  const member = { tools: { uploader }, journal, enclosure, ref, abandoned } as unknown as MemberContext;
+  return { member, disk, told: () => journal.state.pending.map(({ event }) => event) };
 }
 
 t.test("while the bytes of one large output are on their way, that is told again and again", async (t) => {
@@ -82,18 +88,18 @@ async function drained(
 ) {
   const stored: string[] = [];
   const upload = async (_: unknown, output: { key: string }) => void stored.push(output.key);
-  const { member, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
+  const { member, disk, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
   const payload = federationPayload("job", role, returnsSiteFiles === undefined ? {} : { returnsSiteFiles });
   Object.assign(member.journal.state.desired, { payload });
   Object.assign(member.journal.state, { stop });
   Object.assign(member.tools, { log: { warn: () => undefined } });
   for (const [path, text] of Object.entries(files)) {
-    const file = join(member.disk.mountPoint, path);
+    const file = join(disk.mountPoint, path);
     mkdirSync(join(file, ".."), { recursive: true });
     writeFileSync(file, text);
   }
-  mkdirSync(member.disk.path("out"), { recursive: true });
-  symlinkSync("/etc/passwd", join(member.disk.mountPoint, "out", "link"));
+  mkdirSync(disk.path("out"), { recursive: true });
+  symlinkSync("/etc/passwd", join(disk.mountPoint, "out", "link"));
   await drainMember(member);
   return { stored, told: told() };
 }
@@ -121,14 +127,16 @@ t.test("a site's log comes back as one file of its name, and nothing else of the
 });
 
 t.test("a site whose log can't be stored has done its part", async (t) => {
-  const { member, told } = drainingServer(t, 1, { upload: async () => Promise.reject(new Error("no")) } as unknown as Uploader);
+  const { member, disk, told } = drainingServer(t, 1, {
+    upload: async () => Promise.reject(new Error("no")),
+  } as unknown as Uploader);
   Object.assign(member.journal.state, { logOffset: 4 });
   Object.assign(member.journal.state.desired, {
     payload: federationPayload("job", { kind: "client", index: 0, site: "site-1" }),
   });
   Object.assign(member.tools, { log: { warn: () => undefined } });
-  mkdirSync(member.disk.path("events"), { recursive: true });
-  writeFileSync(join(member.disk.path("events"), "output.log"), "said");
+  mkdirSync(disk.path("events"), { recursive: true });
+  writeFileSync(join(disk.path("events"), "output.log"), "said");
   await drainMember(member);
   t.match(told(), [{ kind: "outputs-uploaded", keys: [] }]);
 });

@@ -1,14 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { JobFile } from "../../src/members/job-file.ts";
 import { readRunnerEvents } from "../../src/members/runner-events.ts";
+import type { JobFile } from "../../src/substrate/area.ts";
+import { MountedFile } from "../../src/substrate/container-host/files/mounted-file.ts";
 
 function fileOf(t: Test, ...lines: string[]): JobFile {
   const folder = t.testdir({});
   const path = join(folder, "events.jsonl");
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
-  const file = JobFile.open(folder, path);
+  const file = MountedFile.open(folder, path);
   if (file === null) throw new Error("it is not there");
   t.teardown(() => file[Symbol.dispose]());
   return file;

@@ -4,10 +4,11 @@ import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
 import type { CheckpointUploads } from "../../src/members/checkpoint-uploads.ts";
 import type { MemberContext } from "../../src/members/member-context.ts";
-import { MemberFilesystem } from "../../src/members/member-filesystem.ts";
 import { MemberJournal } from "../../src/members/member-journal.ts";
 import { freshState, MemberStore } from "../../src/members/member-record.ts";
 import { takeRest } from "../../src/members/take-events.ts";
+import { MemberArea } from "../../src/substrate/container-host/files/member-area.ts";
+import { MemberFilesystem } from "../../src/substrate/container-host/files/member-filesystem.ts";
 
 const MIB = 1024 * 1024;
 
@@ -30,7 +31,8 @@ function endedMember(t: Test) {
   const disk = new MemberFilesystem(store.directory("m"));
   const events = disk.path("events", "events.jsonl");
   mkdirSync(dirname(events), { recursive: true });
-  const member = { journal, disk, abandoned: new AbortController().signal } as unknown as MemberContext;
+  const enclosure = { area: new MemberArea(disk, () => 0) };
+  const member = { journal, enclosure, abandoned: new AbortController().signal } as unknown as MemberContext;
   return { member, store, journal, events, writes: () => writes };
 }
 

@@ -4,6 +4,7 @@ import t, { type Test } from "tap";
 import { Accelerators } from "../../src/probes/accelerators.ts";
 import { readFirstInventory } from "../../src/probes/inventory.ts";
 import { catalogueId, nvidiaProbe, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
+import { NodeDevices } from "../../src/substrate/container-host/devices/node-devices.ts";
 
 const MIB = 1024 * 1024;
 const fixture = (name: string): string => readFileSync(join(import.meta.dirname, "fixtures", `${name}.xml`), "utf8");
@@ -196,32 +197,32 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
       const { workers } = await readFirstInventory({ ...options, accelerators }, (error) => errors.push(error));
       return workers.map(({ id, device }) => `${id} ${device ?? "cpu"}`);
     };
-    return { accelerators, errors, look };
+    return { devices: new NodeDevices(accelerators), errors, look };
   };
 
   const first = await begin();
   t.strictSame(await first.look(), [`n-0 ${a}`, `n-1 ${b}`, `n-2 ${c}`]);
-  t.strictSame(await first.accelerators.claim(["n-1"]), { [b]: 1_032 * MIB });
+  t.strictSame(await first.devices.claim(["n-1"]), { [b]: 1_032 * MIB });
   say(answer([b, c], b));
   const gone = { name: "DevicesNotFreeError" };
-  await t.rejects(first.accelerators.claim(["n-0"]), { ...gone, message: /n-0.* is gone/ }, "before the next look too");
-  for (const { look, accelerators } of [first, await begin()]) {
+  await t.rejects(first.devices.claim(["n-0"]), { ...gone, message: /n-0.* is gone/ }, "before the next look too");
+  for (const { look, devices } of [first, await begin()]) {
     t.strictSame(await look(), [`n-1 ${b}`, `n-2 ${c}`]);
-    await t.rejects(accelerators.claim(["n-0"]), { ...gone, message: /no n-0/ });
-    await t.rejects(accelerators.claim(["n-2", "n-1"]), { ...gone, message: /computes on n-1/ });
-    t.strictSame(await accelerators.claim(["n-2"]), { [c]: 1_032 * MIB });
+    await t.rejects(devices.claim(["n-0"]), { ...gone, message: /no n-0/ });
+    await t.rejects(devices.claim(["n-2", "n-1"]), { ...gone, message: /computes on n-1/ });
+    t.strictSame(await devices.claim(["n-2"]), { [c]: 1_032 * MIB });
   }
   say(answer([d, c, a]));
   t.strictSame(await first.look(), [`n-3 ${d}`, `n-2 ${c}`, `n-0 ${a}`]);
   say(answer([]));
   t.strictSame(await first.look(), ["n-4 cpu", "n-5 cpu"], "what was a device's number is no CPU slot's");
-  t.strictSame(await first.accelerators.claim(["n-5"]), {});
+  t.strictSame(await first.devices.claim(["n-5"]), {});
 
   say("NVIDIA-SMI has failed");
   const blind = await begin();
   t.strictSame(await blind.look(), []);
   t.equal(blind.errors.length, 1);
-  await t.rejects(blind.accelerators.claim(["n-2"]), gone, "a member is never without the device that it was placed on");
+  await t.rejects(blind.devices.claim(["n-2"]), gone, "a member is never without the device that it was placed on");
 
   writeFileSync(join(options.dataDir, "devices.json"), "[1]");
   await t.rejects(blind.look(), /devices.json is no list/);

@@ -14,6 +14,8 @@ const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+
 /** Of a file in a folder of its own: no path. */
 const FileName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
 const Bytes = Type.Integer({ minimum: 0 });
+/** More than any log has, and sums of them are still exact. */
+const LogBytes = Type.Integer({ minimum: 0, maximum: 2 ** 50 });
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Text = Type.String({ maxLength: 16_384 });
 /** Workflows count rounds from 0 or 1; a larger number would be none that the database takes as an integer. */
@@ -444,8 +446,17 @@ export const OutputCompleteRequest = Type.Object(
 export type OutputCompleteRequest = Static<typeof OutputCompleteRequest>;
 export type OutputCompleteReply = { versionId: string | null };
 
-/** Live tail, published and never answered; drops are marked by the agent with a line of its own. */
-export const TailMessage = Type.Object({ job: Id, member: Id, text: Type.String({ maxLength: 262_144 }) }, closed);
+/**
+ * Live tail, published and never answered: bytes `offset` to `offset + bytes` of what the member printed. Without text they are not shown
+ * live, for they were more than a job may send in a second.
+ */
+export const TailMessage = Type.Object(
+  {
+    ...{ job: Id, member: Id, offset: LogBytes, bytes: LogBytes },
+    text: Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()]),
+  },
+  closed,
+);
 export type TailMessage = Static<typeof TailMessage>;
 
 /** Coordinator → agent: `desired`, something changed, fetch it now; `beat`, a longer lease is to be had. */

@@ -6,7 +6,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { nextGeneration } from "./decisions/generation.ts";
-import { KERNEL_ACTOR } from "./kernel-records.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import { recordBoot } from "./record-outbox.ts";
 
 type OutboxRow = { pseq: number; event: string; disclosures: string };
@@ -33,7 +33,7 @@ export async function beginGeneration(
   await gate.fact({
     type: "admin.coordinator.start",
     op: randomUUID(),
-    actor: KERNEL_ACTOR,
+    actor: COORDINATOR_ACTOR,
     object: { kind: "process", id: "coordinator" },
     detail: { generation, version },
   });

@@ -2,7 +2,7 @@ import { type AuditProducer, committer } from "@resontech/audit/producer";
 import { EVENT_CATALOGUE, EVENT_TYPES, type EventType } from "@resontech/contracts/audit-catalogue";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { KERNEL_ACTOR } from "./kernel-records.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { RecordOutbox } from "./record-outbox.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function closeOpenOperations({
       const commitTo = committer();
       const id = kind === "object" ? commitTo("object.id", op) : op;
       records.write(
-        { type, phase: "failed", op, actor: KERNEL_ACTOR, object: { kind, id }, outcome: { code: "interrupted" } },
+        { type, phase: "failed", op, actor: COORDINATOR_ACTOR, object: { kind, id }, outcome: { code: "interrupted" } },
         commitTo.disclosures,
       );
     }

@@ -1,7 +1,7 @@
 /** How callers and verdicts stand in the audit log: the one place where an event's actor is made. */
 import type { Actor } from "@resontech/contracts/audit-event";
 import type { Decision } from "@resontech/contracts/policies";
-import type { Caller, KeyCaller, NodeCaller, ServiceCaller } from "./caller.ts";
+import { COORDINATOR, type Caller, type KeyCaller, type NodeCaller, type ServiceCaller } from "./caller.ts";
 import type { Verdict } from "./decide.ts";
 
 /** Hides a personal value: `committer()` of `@resontech/audit/producer`. */
@@ -31,6 +31,9 @@ export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
       };
   }
 }
+
+/** What the coordinator decides by itself, whoever asked for what led to it. */
+export const COORDINATOR_ACTOR = actorOf(COORDINATOR);
 
 /** The user for whom a program acted: `on_behalf_of`. A person who acts is the actor. */
 export function behalfOf(caller: Caller | null): string | undefined {

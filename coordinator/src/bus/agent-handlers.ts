@@ -1,26 +1,40 @@
 import type { AuditProducer } from "@resontech/audit/producer";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
-import type { KernelParts } from "../kernel/build-kernel.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Feed } from "../feed/feed.ts";
+import type { DesiredSets } from "../kernel/desired-set.ts";
+import type { JobTable } from "../kernel/job-table.ts";
+import type { MemberTable } from "../kernel/member-table.ts";
+import type { Reports } from "../kernel/take-reports.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
+import { mayMemberWrite } from "../kernel/decisions/member-machine.ts";
 import { pullPassword } from "../nodes/pull-passwords.ts";
-import { isHeldBy } from "../nodes/registry.ts";
+import { isHeldBy, type Registry } from "../nodes/registry.ts";
 import type { OutputUploads } from "../outputs/output-uploads.ts";
 import type { InputStaging } from "../outputs/stage-inputs.ts";
 import type { AgentHandlers } from "./agent-requests.ts";
 
-export type HandlerParts = KernelParts & {
+export type HandlerParts = {
+  commit: GroupCommit;
+  clock: Clock;
+  feed: Feed;
+  registry: Registry;
+  desiredSets: DesiredSets;
+  reports: Reports;
+  jobs: JobTable;
+  members: MemberTable;
   signing: AttemptSigning;
   staging: InputStaging;
   uploads: OutputUploads;
   passwords: RegistryPasswords;
   gate: Pick<AuditProducer, "relay">;
-  /** Lines of a job's live tail, for whoever watches. */
-  onTail: (job: string, member: string, text: string) => void;
 };
 
 /** One handler a verb. Every one but `register` and `tail` demands the node's current epoch first. */
 export function agentHandlers(parts: HandlerParts): AgentHandlers {
-  const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, gate, onTail } = parts;
+  const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, gate } = parts;
+  const { clock, feed } = parts;
   return {
     register: ({ node }, request) => commit.run(() => registry.register(node, request)),
     beat: async ({ node }, request) => {
@@ -65,9 +79,14 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
     },
     // Signed by the node itself, so its epoch is nobody's concern: a node that is fenced off has still something to say.
     audit: ({ node }, events) => gate.relay(node, events),
-    tail: (caller, { job, member: id, text }) => {
+    // A member that lost its authority is fenced, or over: its state says so without a fence in each message.
+    tail: (caller, { job: jobId, member: id, offset, bytes, text }) => {
       const member = members.get(id);
-      if (member !== undefined && isHeldBy(caller, member)) onTail(job, id, text);
+      const job = jobs.get(jobId);
+      if (member === undefined || job === undefined || member.job_id !== job.id) return {};
+      if (!isHeldBy(caller, member) || !mayMemberWrite(member.state)) return {};
+      const whose = { projectId: job.project_id, userId: job.user_id };
+      feed.publishLog({ kind: "log", job: job.id, member: id, offset, bytes, text }, whose, clock.now());
       return {};
     },
   };

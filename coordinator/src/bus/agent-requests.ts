@@ -28,7 +28,7 @@ import { ApiError } from "../api-error.ts";
 import type { NodeCaller } from "../authorization/caller.ts";
 import { decide } from "../authorization/decide.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
-import { AgentRefusal, type AgentRefusalCode } from "../nodes/agent-refusal.ts";
+import { AgentRefusal, type AgentRefusalCode } from "../kernel/agent-refusal.ts";
 import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
 
 const SCHEMAS = {

@@ -22,6 +22,8 @@ export class GroupCommit {
   /** Commits made, and transitions in them; their quotient says what grouping saved. */
   readonly counts = { commits: 0, transitions: 0 };
   #isWritable = true;
+  /** Of the transaction under way, in order; null while there is none. */
+  #effects: (() => void)[] | null = null;
   /** Called after each commit, before its callers are answered: who carries out what was decided looks for work then. */
   readonly listeners = new Set<() => void>();
 
@@ -49,6 +51,15 @@ export class GroupCommit {
     return promise;
   }
 
+  /**
+   * For work: calls `effect` once what it wrote is on the disk, before the listeners; never if it is rolled back. Effects of all work come in the
+   * order in which they were asked for. Outside of work nothing waits for a commit, and it is called at once.
+   */
+  afterCommit(effect: () => void): void {
+    if (this.#effects === null) effect();
+    else this.#effects.push(effect);
+  }
+
   /** Commits what is queued, then refuses more. */
   close(): void {
     this.#isClosed = true;
@@ -69,6 +80,8 @@ export class GroupCommit {
   #commit(): void {
     const group = this.#queue.splice(0, GROUP_LIMIT);
     let outcomes: Settled[];
+    let effects: (() => void)[] = [];
+    this.#effects = [];
     try {
       this.#db.exec("BEGIN IMMEDIATE");
       outcomes = group.map(({ work }) => this.#inSavepoint(work));
@@ -76,17 +89,22 @@ export class GroupCommit {
       this.counts.commits += 1;
       this.counts.transitions += group.length;
       this.#isWritable = true;
+      effects = this.#effects;
     } catch (cause) {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       const error = asDiskFailure(cause);
       this.#isWritable &&= !(error instanceof DatabaseUnavailable);
       outcomes = group.map(() => ({ ok: false, error }));
     }
+    this.#effects = null;
+    for (const effect of effects) effect();
     for (const listener of this.listeners) listener();
     for (const [at, { settle }] of group.entries()) settle(outcomes[at]!);
   }
 
   #inSavepoint(work: Waiting["work"]): Settled {
+    const effects = this.#effects!;
+    const before = effects.length;
     this.#db.exec("SAVEPOINT transition");
     try {
       const value = work(this.#db);
@@ -96,6 +114,7 @@ export class GroupCommit {
       // A full disk or a failed write ends the whole transaction, or leaves it to us: what else is in it has no place either.
       if (!this.#db.inTransaction || asDiskFailure(error) !== error) throw error;
       this.#db.exec("ROLLBACK TO transition; RELEASE transition");
+      effects.length = before;
       return { ok: false, error };
     }
   }

@@ -4,33 +4,26 @@
  */
 import { randomUUID } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
-import type { EventDetail, FactType, OperationType } from "@resontech/contracts/audit-catalogue";
+import type { FactType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { Disclosure, EventObject, PiiField } from "@resontech/contracts/audit-event";
-import type { Decision } from "@resontech/contracts/policies";
+import type { Disclosure, PiiField } from "@resontech/contracts/audit-event";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf, behalfOf } from "../authorization/in-the-log.ts";
-import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
+import {
+  auditedOperation,
+  type EventParts,
+  type FailureOutcome,
+  type OpenOperation,
+  type OperationDeps,
+  type OperationRunner,
+} from "../audited-operation.ts";
 import { asApiError } from "./error-replies.ts";
 
 export type AuditDeps = OperationDeps & { gate: AuditGate };
 
-/** An object of the S3 engine is named by its path, which is committed; what has no id yet by its operation; all else by an id of ours. */
-export type AuditedObject = EventObject | { path: string } | Pick<EventObject, "kind">;
-
-type Parts<T extends OperationType | FactType> = {
-  type: T;
-  object: AuditedObject;
-  /** By which policies it was let through or refused, where one was asked beyond the route's own access. */
-  decision?: Decision;
-  detail?: EventDetail<T>;
-  /** Personal values, each named once; they are committed. */
-  pii?: Partial<Record<PiiField, string>>;
-};
-
-export class RequestAudit {
+export class RequestAudit implements OperationRunner {
   readonly #deps: AuditDeps;
   readonly #request: FastifyRequest;
   /** True once something is durable for this request. */
@@ -41,7 +34,7 @@ export class RequestAudit {
     this.#request = request;
   }
 
-  async fact<T extends FactType>(parts: Parts<T>): Promise<void> {
+  async fact<T extends FactType>(parts: EventParts<T>): Promise<void> {
     const { draft, disclosures } = this.#draft(parts, randomUUID());
     await this.#deps.gate.fact(draft, disclosures);
     this.hasLogged = true;
@@ -51,7 +44,10 @@ export class RequestAudit {
    * Runs `effect` between `requested` and the outcome. What it throws closes the operation and is thrown on.
    * @throws AuditUnavailable before the effect
    */
-  async operation<T extends OperationType, R>(parts: Parts<T>, effect: (operation: OpenOperation<T>) => Promise<R>): Promise<R> {
+  async operation<T extends OperationType, R>(
+    parts: EventParts<T>,
+    effect: (operation: OpenOperation<T>) => Promise<R>,
+  ): Promise<R> {
     const { draft, disclosures } = this.#draft(parts, randomUUID());
     const result = await auditedOperation(this.#deps, draft, disclosures, failureOutcome, effect);
     this.hasLogged = true;
@@ -59,7 +55,7 @@ export class RequestAudit {
   }
 
   #draft<T extends OperationType | FactType>(
-    { type, object, decision, detail, pii }: Parts<T>,
+    { type, object, decision, detail, pii }: EventParts<T>,
     op: string,
   ): { draft: Omit<EventDraft<T>, "phase">; disclosures: readonly Disclosure[] } {
     const commit = committer();

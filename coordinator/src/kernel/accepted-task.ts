@@ -1,4 +1,5 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { GateProof } from "../audit-ports.ts";
 
 /** One object of the user's bucket as it was when the task was accepted; the job reads this version and no other. */
 export type AcceptedInput = {
@@ -16,9 +17,6 @@ export type AcceptedInput = {
 export type WorkerSelection =
   | { kind: "pinned"; workerIds: string[] }
   | { kind: "auto"; gpuModels: string[] | null; maxPriceCents: number | null };
-
-/** The acknowledged `*.requested` that allows an effect; `unwitnessed` stands in its outcome. */
-export type GateProof = { op: string; index: number; leafHash: string; unwitnessed: boolean };
 
 /** A task whose every path was validated in the bucket and whose `job.submit.requested` auditd has acknowledged. */
 export type AcceptedTask = {

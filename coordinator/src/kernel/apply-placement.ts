@@ -3,19 +3,22 @@ import { Prepared } from "../db/prepared.ts";
 import type { Placement } from "./decisions/placement.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 import type { WorkerFacts } from "./workload.ts";
 
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
 export class Placements {
   readonly #prepared: Prepared;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
   readonly #maker: MemberMaker;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#prepared = new Prepared(db);
+    this.#tables = tables;
     this.#transitions = transitions;
-    this.#maker = new MemberMaker(db, transitions.parts);
+    this.#maker = new MemberMaker(db, tables);
   }
 
   /**
@@ -27,7 +30,7 @@ export class Placements {
   }
 
   #createAttempt(job: JobRow, { home: homeId, workers: workerIds }: Placement): void {
-    const { clock, commands, checkpoints, workloads } = this.#transitions.parts;
+    const { clock, commands, checkpoints, workloads } = this.#tables;
     const workload = workloads.of(job);
     const now = clock.now();
     const workers = workerIds.map((id) => this.#maker.freeWorker(id));
@@ -54,7 +57,7 @@ export class Placements {
   }
 
   #bridgePort(node: NodeRow): number {
-    const port = this.#transitions.parts.bridges.freePort(node);
+    const port = this.#tables.bridges.freePort(node);
     if (port === null) throw new BindFailed(`node ${node.id} has no job port left`);
     return port;
   }

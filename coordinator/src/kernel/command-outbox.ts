@@ -1,5 +1,5 @@
 import type { WriteHandle } from "../db/open-database.ts";
-import type { GateProof } from "./accepted-task.ts";
+import type { GateProof } from "../audit-ports.ts";
 
 export type Command = { seq: number; attempts: number } & (
   | { kind: "hint"; nodeId: string }

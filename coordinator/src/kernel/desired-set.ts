@@ -4,6 +4,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
 import type { AttemptRow, MemberRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 import type { Workload } from "./workload.ts";
 
@@ -15,10 +16,12 @@ type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_by
 /** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
 export class DesiredSets {
   readonly #db: WriteHandle;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
+    this.#tables = tables;
     this.#transitions = transitions;
   }
 
@@ -56,7 +59,7 @@ export class DesiredSets {
   }
 
   #describe(member: MemberRow): DesiredMember {
-    const { bridges, jobs, members, workloads } = this.#transitions.parts;
+    const { bridges, jobs, members, workloads } = this.#tables;
     const job = jobs.get(member.job_id)!;
     const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
     const all = members.ofAttempt(attempt.id);

@@ -1,7 +1,7 @@
 import type { NodeHealth } from "@resontech/contracts/coordinator-health";
 import { GPU_CATALOGUE } from "@resontech/contracts/gpu-catalogue";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { Heartbeats } from "../nodes/heartbeats.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { priceCents } from "./decisions/placement.ts";
 import type { CatalogueEntry, Kernel, WorkersStats, WorkerView } from "./kernel.ts";
 import type { NodeRow, WorkerRow } from "./rows.ts";

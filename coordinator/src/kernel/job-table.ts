@@ -1,6 +1,8 @@
+import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
+import type { Changes } from "./changes.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
 
 /** Columns that a transition of a job may set; what is left out stays. */
@@ -27,21 +29,27 @@ export type JobChange = Partial<
   >
 >;
 
-export type EventRow = {
-  jobId: string;
-  memberId: string | null;
+type EventFields = { jobId: string; event: string; reason: JobReason | null; at: number };
+export type JobEventRow = EventFields & {
+  memberId: null;
   attemptId: string | null;
-  from: JobState | MemberState | null;
-  to: JobState | MemberState;
-  event: string;
-  reason: string | null;
-  generation: number | null;
-  counter: number | null;
-  at: number;
+  from: JobState | null;
+  to: JobState;
+  generation: null;
+  counter: null;
+};
+export type MemberEventRow = EventFields & {
+  memberId: string;
+  attemptId: string;
+  from: MemberState | null;
+  to: MemberState;
+  generation: number;
+  counter: number;
 };
 
 /** Jobs, attempts and the journal of both machines. */
 export class JobTable {
+  readonly #changes: Changes;
   readonly #prepared: Prepared;
   readonly #byId;
   readonly #liveAttempt;
@@ -50,7 +58,8 @@ export class JobTable {
   readonly #stagedBytes;
   readonly #touch;
 
-  constructor(db: WriteHandle) {
+  constructor(db: WriteHandle, changes: Changes) {
+    this.#changes = changes;
     this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#liveAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL");
@@ -97,8 +106,16 @@ export class JobTable {
     this.#prepared.run(`UPDATE jobs SET version = version + 1${columns.join("")} WHERE id = @id`, { ...change, id: jobId });
   }
 
-  journal(event: EventRow): void {
-    this.#event.run(event);
+  /** Told to the feed as it is written: the two have the same order. */
+  journal(row: JobEventRow | MemberEventRow): void {
+    const journal = Number(this.#event.run(row).lastInsertRowid);
+    const { jobId: job, event, reason } = row;
+    if (row.memberId === null)
+      this.#changes.note({ kind: "job", job, attempt: row.attemptId, from: row.from, to: row.to, event, reason, journal });
+    else {
+      const { memberId: member, attemptId: attempt, from, to } = row;
+      this.#changes.note({ kind: "member", job, member, attempt, from, to, event, reason, journal });
+    }
   }
 
   /** Bytes that staging has to move: inputs and image. */

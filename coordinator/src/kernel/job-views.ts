@@ -1,5 +1,5 @@
 import { isTerminal } from "@resontech/contracts/job-states";
-import type { Heartbeats } from "../nodes/heartbeats.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";

@@ -1,6 +1,7 @@
 import type { RowFilter } from "../db/row-filter.ts";
-import type { JobOutput } from "../outputs/output-table.ts";
-import type { AcceptedTask, GateProof } from "./accepted-task.ts";
+import type { JobOutput } from "./output-table.ts";
+import type { GateProof } from "../audit-ports.ts";
+import type { AcceptedTask } from "./accepted-task.ts";
 import type { JobView } from "./job-view.ts";
 
 export type WorkerView = {

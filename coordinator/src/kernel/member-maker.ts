@@ -3,7 +3,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import type { NodeSize } from "./decisions/resources.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
-import type { TransitionParts } from "./transitions.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { MemberPlan } from "./workload.ts";
 
 /** A worker or node of the plan is not as the snapshot had it. */
@@ -24,17 +24,17 @@ export type NewMember = {
 export class MemberMaker {
   readonly #db: WriteHandle;
   readonly #prepared: Prepared;
-  readonly #parts: TransitionParts;
+  readonly #tables: KernelTables;
 
-  constructor(db: WriteHandle, parts: TransitionParts) {
+  constructor(db: WriteHandle, tables: KernelTables) {
     this.#db = db;
     this.#prepared = new Prepared(db);
-    this.#parts = parts;
+    this.#tables = tables;
   }
 
   /** Inside a transaction. @returns its id */
   create(job: JobRow, attempt: string, { node, plan, place, replaces }: NewMember): string {
-    const { clock, meta, members, jobs, records } = this.#parts;
+    const { changes, clock, meta, members, jobs, records } = this.#tables;
     const now = clock.now();
     const { role, site, isLead, resources } = plan;
     const id = this.#freeId(`${attempt}-${site ?? role}`);
@@ -52,6 +52,8 @@ export class MemberMaker {
         "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, ?, ?)",
         ...[place.workerId, id, job.id, fence.generation, fence.counter, now],
       );
+    const worker = place?.workerId ?? null;
+    changes.note({ kind: "member-added", job: job.id, member: id, attempt, role, site, node, worker, replaces });
     jobs.journal({
       ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },
       ...{ ...fence, at: now },
@@ -81,7 +83,7 @@ export class MemberMaker {
 
   /** The first of a place has its plain name. */
   #freeId(place: string): string {
-    const { members } = this.#parts;
+    const { members } = this.#tables;
     let id = place;
     for (let number = 2; members.get(id) !== undefined; number++) id = `${place}-${number}`;
     return id;

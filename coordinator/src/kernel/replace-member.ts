@@ -3,18 +3,21 @@ import type { Replacement } from "./decisions/placement.ts";
 import { workerFactsOf } from "./apply-placement.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { AttemptRow, NodeRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** Gives a lost member's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
 export class Replacements {
   readonly #db: WriteHandle;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
   readonly #maker: MemberMaker;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
+    this.#tables = tables;
     this.#transitions = transitions;
-    this.#maker = new MemberMaker(db, transitions.parts);
+    this.#maker = new MemberMaker(db, tables);
   }
 
   /**
@@ -22,7 +25,7 @@ export class Replacements {
    * @throws BindFailed when the worker was taken or its node went away; the transaction must be rolled back
    */
   apply({ job: jobId, member: lostId, worker: workerId }: Replacement): boolean {
-    const { jobs, commands, workloads } = this.#transitions.parts;
+    const { jobs, commands, workloads } = this.#tables;
     const vacancy = this.#transitions.vacancies(jobId).find(({ member }) => member.id === lostId);
     const job = jobs.get(jobId);
     const attempt = jobs.liveAttempt(jobId);
@@ -42,7 +45,7 @@ export class Replacements {
 
   /** An attempt that lay on one node gets its port for others. @returns the hub's node */
   #openBridge(attempt: AttemptRow, nodeId: string): string {
-    const { members, bridges } = this.#transitions.parts;
+    const { members, bridges } = this.#tables;
     const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
     if (home === nodeId || attempt.bridge_port !== null) return home;
     // Its server runs there whether or not the node would be given new work.

@@ -1,6 +1,7 @@
 /** Rows as the tables of db/migrations hold them; columns keep their names. */
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import type { NodeState } from "@resontech/contracts/node-states";
 
 export type JobRow = {
   id: string;
@@ -109,8 +110,6 @@ export type MemberRow = {
   replaces: string | null;
   failed_site: string | null;
 };
-
-export type NodeState = "JOINED" | "READY" | "SUSPECT" | "DEAD" | "REVOKED";
 
 export type NodeRow = {
   id: string;

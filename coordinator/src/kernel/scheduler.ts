@@ -2,7 +2,7 @@ import type { Inventory } from "@resontech/contracts/agent-protocol";
 import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { Heartbeats } from "../nodes/heartbeats.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import type { Placements } from "./apply-placement.ts";
 import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
@@ -10,6 +10,7 @@ import { capacityBytes } from "./decisions/resources.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** Failed binds in a row that hold a job for the operator. */
@@ -18,6 +19,7 @@ const FAILED_BINDS_LIMIT = 5;
 export type SchedulerParts = {
   db: WriteHandle;
   commit: GroupCommit;
+  tables: KernelTables;
   transitions: Transitions;
   placements: Placements;
   replacements: Replacements;
@@ -55,7 +57,7 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
-    const { commit, db } = this.#parts;
+    const { commit, db, tables } = this.#parts;
     const { placements, replacements, waiting } = plan(this.#snapshot());
     await Promise.all([
       ...replacements.map((replacement) => this.#replace(replacement)),
@@ -65,7 +67,8 @@ export class Scheduler {
     if (changed.length === 0) return;
     await commit.run(() => {
       const note = db.prepare("UPDATE jobs SET waiting_for = ? WHERE id = ? AND state = 'QUEUED'");
-      for (const { job, why } of changed) note.run(why, job);
+      for (const { job, why } of changed)
+        if (note.run(why, job).changes === 1) tables.changes.note({ kind: "waiting", job, why });
     });
   }
 
@@ -104,10 +107,10 @@ export class Scheduler {
   }
 
   #snapshot(): Snapshot {
-    const { db, transitions, heartbeats } = this.#parts;
+    const { db, tables, heartbeats } = this.#parts;
     const jobs = db.prepare<[], JobRow>("SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence").all();
     const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
-    const freePorts = transitions.parts.bridges.freePorts(nodes);
+    const freePorts = tables.bridges.freePorts(nodes);
     const workers = db
       .prepare<[], WorkerRow & { is_held: number }>(
         `SELECT workers.*, EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
@@ -118,7 +121,7 @@ export class Scheduler {
     // A guess from its model that no node has room for is none: the largest is tried.
     const largest = Math.max(0, ...capacities.values());
     const gangOf = (job: JobRow) => {
-      const { workers: size, hub } = transitions.parts.workloads.of(job).gang(job);
+      const { workers: size, hub } = tables.workloads.of(job).gang(job);
       return { size, hubBytes: hub === null ? null : Math.min(hub.bytes, largest) };
     };
     return {
@@ -149,8 +152,8 @@ export class Scheduler {
 
   /** Of running jobs that have a member beside the lead which let go; most have none. */
   #vacancies(): Vacancy[] {
-    const { db, transitions } = this.#parts;
-    const { jobs } = transitions.parts;
+    const { db, tables, transitions } = this.#parts;
+    const { jobs } = tables;
     const candidates = db
       .prepare<[], string>(
         `SELECT DISTINCT members.job_id FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
@@ -163,7 +166,7 @@ export class Scheduler {
     return candidates.flatMap((jobId) => {
       const job = jobs.get(jobId)!;
       const attempt = jobs.liveAttempt(jobId)!;
-      const home = transitions.parts.members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
+      const home = tables.members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
       return transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...wishesOf({ ...job, ...spending }),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },

@@ -1,18 +1,21 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { RowFilter } from "../db/row-filter.ts";
-import type { AcceptedTask, GateProof } from "./accepted-task.ts";
+import type { GateProof } from "../audit-ports.ts";
+import type { AcceptedTask } from "./accepted-task.ts";
 import { Draining } from "./errors.ts";
 import type { FleetViews } from "./fleet-views.ts";
 import type { JobView } from "./job-view.ts";
 import type { JobViews } from "./job-views.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Submissions } from "./submit.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 export type SqliteKernelParts = {
   db: WriteHandle;
   commit: GroupCommit;
+  tables: KernelTables;
   transitions: Transitions;
   submissions: Submissions;
   jobViews: JobViews;
@@ -40,22 +43,23 @@ export class SqliteKernel implements Kernel {
   }
 
   async requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null> {
-    const { commit, transitions, jobViews } = this.#parts;
+    const { commit, tables, transitions, jobViews } = this.#parts;
     return await commit.run(() => {
-      const job = transitions.parts.jobs.get(jobId);
+      const job = tables.jobs.get(jobId);
       transitions.moveJob(jobId, "stop", { reason, gate: audit });
       transitions.settle(jobId);
       const outcome =
         job === undefined ? ({ phase: "failed", code: "not_found" } as const) : ({ phase: "completed", code: "ok" } as const);
-      transitions.parts.records.outcome("job.cancel", audit, { kind: "job", id: jobId }, outcome);
+      tables.records.outcome("job.cancel", audit, { kind: "job", id: jobId }, outcome);
       return jobViews.job(jobId);
     });
   }
 
   async explainStop(jobId: string, message: string): Promise<void> {
-    const { commit } = this.#parts;
+    const { commit, tables } = this.#parts;
     await commit.run((db) => {
-      db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'").run(message, jobId);
+      const explain = db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'");
+      if (explain.run(message, jobId).changes === 1) tables.changes.note({ kind: "explained", job: jobId, message });
     });
   }
 
@@ -72,16 +76,17 @@ export class SqliteKernel implements Kernel {
   }
 
   outputs(jobId: string) {
-    return this.#parts.transitions.parts.outputs.keptOf(jobId);
+    return this.#parts.tables.outputs.keptOf(jobId);
   }
 
   async forgetOutputs(jobId: string): Promise<number> {
-    const { commit, transitions } = this.#parts;
-    const { outputs, commands } = transitions.parts;
+    const { commit, tables } = this.#parts;
+    const { changes, outputs, commands } = tables;
     return await commit.run(() => {
       const forgotten = outputs.forgetKept(jobId);
       // What a living job starts from goes once that has ended.
       for (const { uploadId } of forgotten) if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
+      if (forgotten.length > 0) changes.note({ kind: "outputs-removed", job: jobId, count: forgotten.length });
       return forgotten.length;
     });
   }
@@ -103,6 +108,6 @@ export class SqliteKernel implements Kernel {
   }
 
   status() {
-    return this.#parts.fleetViews.status(this.#parts.transitions.parts.meta.number("generation"));
+    return this.#parts.fleetViews.status(this.#parts.tables.meta.number("generation"));
   }
 }

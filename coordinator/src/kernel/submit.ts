@@ -3,6 +3,7 @@ import { Prepared } from "../db/prepared.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "./errors.ts";
 import { newId } from "./ids.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** Makes jobs of accepted tasks. */
@@ -10,10 +11,12 @@ export class Submissions {
   readonly #prepared: Prepared;
   readonly #byKey;
   readonly #living;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#prepared = new Prepared(db);
+    this.#tables = tables;
     this.#transitions = transitions;
     this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
@@ -29,7 +32,7 @@ export class Submissions {
    * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone
    */
   insert(task: AcceptedTask): string {
-    const { clock, meta, records, jobs } = this.#transitions.parts;
+    const { clock, meta, records, jobs } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
     const known = task.idempotency === null ? null : this.find(task.projectId, task.idempotency.key, task.idempotency.bodySha256);

@@ -1,10 +1,11 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { LIVENESS } from "../nodes/decisions/liveness.ts";
+import { LIVENESS } from "./decisions/liveness.ts";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { MemberRow } from "./rows.ts";
 import { jobLapse, memberLapse } from "./decisions/deadlines.ts";
 import { laggingMember } from "./decisions/lagging-member.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /** As long as a node's silence is taken for less than its end. */
@@ -14,11 +15,13 @@ const GRACE_MS = LIVENESS.leaseMs + LIVENESS.deadAfterLeaseMs;
 export class Sweeper {
   readonly #db: WriteHandle;
   readonly #commit: GroupCommit;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, commit: GroupCommit, transitions: Transitions) {
+  constructor(db: WriteHandle, commit: GroupCommit, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
     this.#commit = commit;
+    this.#tables = tables;
     this.#transitions = transitions;
   }
 
@@ -27,7 +30,7 @@ export class Sweeper {
    * the job states for itself goes on.
    */
   async giveGrace(): Promise<void> {
-    const until = this.#transitions.parts.clock.now() + GRACE_MS;
+    const until = this.#tables.clock.now() + GRACE_MS;
     await this.#commit.run((db) => {
       db.prepare(
         `UPDATE jobs SET deadline_at = ? WHERE deadline_at < ?
@@ -38,7 +41,7 @@ export class Sweeper {
   }
 
   async sweep(): Promise<void> {
-    const now = this.#transitions.parts.clock.now();
+    const now = this.#tables.clock.now();
     // Jobs first: where both are late, the job's deadline says why.
     await Promise.all(this.#due("jobs", now).map((id) => this.#commit.run(() => this.#lapseJob(id, now))));
     await Promise.all(this.#due("members", now).map((id) => this.#commit.run(() => this.#lapseMember(id, now))));
@@ -52,7 +55,7 @@ export class Sweeper {
   }
 
   #lapseJob(id: string, now: number): void {
-    const job = this.#transitions.parts.jobs.get(id);
+    const job = this.#tables.jobs.get(id);
     if (job?.deadline_at == null || job.deadline_at > now) return;
     const lapse = jobLapse(job.state);
     if (lapse?.kind === "fault") this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
@@ -63,14 +66,14 @@ export class Sweeper {
 
   /** The next attempt leaves the node alone that this one waited for. */
   #blameOf(jobId: string): { blame?: string } {
-    const { jobs, members } = this.#transitions.parts;
+    const { jobs, members } = this.#tables;
     const attempt = jobs.liveAttempt(jobId);
     const blame = attempt === undefined ? null : laggingMember(members.ofAttempt(attempt.id));
     return blame === null ? {} : { blame };
   }
 
   #lapseMember(id: string, now: number): void {
-    const member = this.#transitions.parts.members.get(id);
+    const member = this.#tables.members.get(id);
     if (member?.deadline_at == null || member.deadline_at > now) return;
     const lapse = memberLapse(member.state);
     if (lapse === "lose") this.#transitions.revoke(id, { reason: member.reason ?? lapseReason(member) });

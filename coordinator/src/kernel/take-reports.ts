@@ -2,10 +2,12 @@ import type { MemberReport, ReportReply } from "@resontech/contracts/agent-proto
 import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
-import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import { AgentRefusal } from "./agent-refusal.ts";
+import { isProgressNews } from "./decisions/progress-news.ts";
 import { mayMemberWrite } from "./decisions/member-machine.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { MemberRow } from "./rows.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
 /**
@@ -14,10 +16,12 @@ import type { Transitions } from "./transitions.ts";
  */
 export class Reports {
   readonly #db: WriteHandle;
+  readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, transitions: Transitions) {
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
+    this.#tables = tables;
     this.#transitions = transitions;
   }
 
@@ -31,7 +35,7 @@ export class Reports {
   }
 
   #takeOne(report: MemberReport, isHeld: (member: MemberRow) => boolean): "accepted" | "stale" {
-    const { members } = this.#transitions.parts;
+    const { members } = this.#tables;
     const member = members.get(report.member);
     if (member === undefined || !isHeld(member) || compareFences(report.fence, member) !== 0) return "stale";
     if (report.seq <= member.last_seq) return "accepted";
@@ -46,7 +50,7 @@ export class Reports {
   }
 
   #apply(member: MemberRow, { event, at }: MemberReport): void {
-    const { members } = this.#transitions.parts;
+    const { members } = this.#tables;
     const { id } = member;
     const note = (change: MemberChange) => members.note(id, change);
     const move = (...args: Parameters<Transitions["moveMember"]>) => this.#transitions.moveMember(...args);
@@ -54,6 +58,7 @@ export class Reports {
     switch (event.kind) {
       case "progress":
         note({ progress_step: event.step, progress_done: event.done, progress_total: event.total ?? null });
+        this.#tellProgress(member, { step: event.step, done: event.done, total: event.total ?? null });
         return progress();
       case "staged":
         note({ is_staged: 1 });
@@ -76,7 +81,7 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.is_lead === 1 || event.site === member.site) this.#transitions.parts.warnings.note(member.job_id, event);
+        if (member.is_lead === 1 || event.site === member.site) this.#tables.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
@@ -96,6 +101,14 @@ export class Reports {
     }
   }
 
+  #tellProgress(
+    { id, job_id: job, progress_step, progress_done, progress_total }: MemberRow,
+    told: { step: string; done: number; total: number | null },
+  ): void {
+    if (isProgressNews({ step: progress_step, done: progress_done, total: progress_total }, told))
+      this.#tables.changes.note({ kind: "progress", job, member: id, ...told });
+  }
+
   #jobStarted(member: MemberRow, nvflareJob: string): void {
     if (member.is_lead === 0) return;
     this.#db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, member.attempt_id);
@@ -108,7 +121,7 @@ export class Reports {
   ): void {
     const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
     const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
-    const { jobs, members, warnings } = this.#transitions.parts;
+    const { jobs, members, warnings } = this.#tables;
     const attempt = members.ofAttempt(member.attempt_id);
     const isSite = member.is_lead === 1 && attempt.some(({ site }) => site === event.site);
     if (isSite) failure.failed_site = event.site!;
@@ -126,12 +139,14 @@ export class Reports {
 
   #roundStarted(member: MemberRow, round: number, numRounds: number | null, at: string): void {
     if (member.is_lead === 0) return;
-    this.#db
+    const { attempt_id: attempt, job_id: job } = member;
+    const { changes } = this.#db
       .prepare(
         `INSERT INTO rounds (attempt_id, job_id, round, num_rounds, started_at) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (attempt_id, round) DO NOTHING`,
       )
-      .run(member.attempt_id, member.job_id, round, numRounds, this.#instant(at));
+      .run(attempt, job, round, numRounds, this.#instant(at));
+    if (changes === 1) this.#tables.changes.note({ kind: "round", job, attempt, round, total: numRounds, phase: "started" });
   }
 
   #roundEnded(member: MemberRow, round: number, sites: readonly string[], modelSha256: string | null, at: string): void {
@@ -143,11 +158,13 @@ export class Reports {
          SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
       )
       .run(member.attempt_id, member.job_id, round, this.#instant(at), JSON.stringify(sites), modelSha256);
+    const { attempt_id: attempt, job_id: job } = member;
+    this.#tables.changes.note({ kind: "round", job, attempt, round, total: null, phase: "ended" });
   }
 
   /** The pointer is committed under the fence that the report came with; uploads of another fence are nobody's checkpoint. */
   #checkpoint(member: MemberRow, event: { round: number; model: string; manifest: string }): void {
-    const { outputs, checkpoints, commands, jobs, clock } = this.#transitions.parts;
+    const { changes, outputs, checkpoints, commands, jobs, clock } = this.#tables;
     const job = jobs.get(member.job_id);
     if (job === undefined || member.is_lead === 0 || !mayMemberWrite(member.state)) return;
     const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
@@ -158,18 +175,21 @@ export class Reports {
     if (!isStored(event.model) || !isStored(event.manifest)) return;
     const old = checkpoints.commit(job.id, member.attempt_id, event.round, event, clock.now());
     for (const upload of old) commands.removeVersion(upload);
+    changes.note({ kind: "checkpoint", job: job.id, attempt: member.attempt_id, round: event.round });
   }
 
   #metric(member: MemberRow, site: string, value: string, at: string): void {
-    this.#db
+    const { attempt_id: attempt, job_id: job } = member;
+    const { lastInsertRowid } = this.#db
       .prepare("INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)")
-      .run(member.job_id, member.attempt_id, site, value, this.#instant(at));
+      .run(job, attempt, site, value, this.#instant(at));
+    this.#tables.changes.note({ kind: "metric", job, attempt, site, value, number: Number(lastInsertRowid) });
   }
 
   /** The agent's clock where it can be read, else ours. */
   #instant(at: string): number {
     const parsed = Date.parse(at);
-    return Number.isNaN(parsed) ? this.#transitions.parts.clock.now() : parsed;
+    return Number.isNaN(parsed) ? this.#tables.clock.now() : parsed;
   }
 }
 

@@ -4,11 +4,7 @@
  */
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { isTerminal } from "@resontech/contracts/job-states";
-import type { KernelRecords } from "../audit/kernel-records.ts";
-import type { Meta } from "../db/meta.ts";
-import type { GateProof } from "./accepted-task.ts";
-import type { Clock } from "./clock.ts";
-import type { CommandOutbox } from "./command-outbox.ts";
+import type { GateProof } from "../audit-ports.ts";
 import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
 import { type AttemptFacts, judgeAttempt, stoppedEvent, vacanciesOf } from "./decisions/judge-attempt.ts";
@@ -16,30 +12,16 @@ import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, step
 import { reasonEntry } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
-import type { CheckpointTable } from "./checkpoint-table.ts";
-import type { JobBridges } from "./job-bridges.ts";
-import type { JobChange, JobTable } from "./job-table.ts";
-import type { MemberChange, MemberTable } from "./member-table.ts";
-import type { OutputTable } from "../outputs/output-table.ts";
+import type { JobChange } from "./job-table.ts";
+import type { KernelTables } from "./kernel-tables.ts";
+import type { MemberChange } from "./member-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
-import type { Workloads } from "./workload.ts";
-import type { WarningTable } from "./warning-table.ts";
 
-export type TransitionParts = {
-  clock: Clock;
-  meta: Meta;
-  jobs: JobTable;
-  members: MemberTable;
-  outputs: OutputTable;
-  checkpoints: CheckpointTable;
-  commands: CommandOutbox;
-  bridges: JobBridges;
-  records: KernelRecords;
-  warnings: WarningTable;
-  workloads: Workloads;
+/** What transitions ask of their surroundings. */
+export type TransitionPorts = {
   /** Memory of the largest node that takes work; 0 while there is none. */
   largestNodeBytes: () => number;
-  /** A worker left the pool, or a server's remains are unproven; an operator must look. */
+  /** A worker left the pool, or a lead's remains are unproven; an operator must look. */
   onQuarantine: (member: string, worker: string | null) => void;
 };
 
@@ -60,19 +42,21 @@ const OWN_OUTAGE_MS = 120_000;
 const SETTLE_LIMIT = 16;
 
 export class Transitions {
-  readonly parts: TransitionParts;
+  readonly #tables: KernelTables;
+  readonly #ports: TransitionPorts;
   /** Set when workers or waiting jobs changed; the scheduler looks and clears it. */
   placementWanted = true;
   readonly #startedAt: number;
 
-  constructor(parts: TransitionParts) {
-    this.parts = parts;
-    this.#startedAt = parts.clock.monotonic();
+  constructor(tables: KernelTables, ports: TransitionPorts) {
+    this.#tables = tables;
+    this.#ports = ports;
+    this.#startedAt = tables.clock.monotonic();
   }
 
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
   moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
-    const { clock, jobs, records, checkpoints, commands, outputs } = this.parts;
+    const { clock, jobs, records, checkpoints, commands, outputs } = this.#tables;
     const job = jobs.get(jobId);
     const step = job === undefined ? null : stepJob(job.state, event);
     if (job === undefined || step === null) return false;
@@ -118,7 +102,7 @@ export class Transitions {
 
   /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */
   moveMember(memberId: string, event: MemberEvent, change: MemberChange = {}): boolean {
-    const { clock, jobs, members, records } = this.parts;
+    const { clock, jobs, members, records } = this.#tables;
     const member = members.get(memberId);
     const step = member === undefined ? null : stepMember(member.state, event);
     if (member === undefined || step === null) return false;
@@ -146,7 +130,7 @@ export class Transitions {
 
   /** Withdraws the member's authority without its help, or lets it go when its node never heard of it. */
   revoke(memberId: string, change: MemberChange = {}): void {
-    if (this.parts.members.get(memberId)?.state === "LEASED") {
+    if (this.#tables.members.get(memberId)?.state === "LEASED") {
       this.moveMember(memberId, "release", change);
       return;
     }
@@ -155,7 +139,7 @@ export class Transitions {
 
   /** A member fenced by an older generation proves its release under one of this generation. */
   renewFence(memberId: string): void {
-    const { clock, meta, members, commands } = this.parts;
+    const { clock, meta, members, commands } = this.#tables;
     const member = members.get(memberId);
     const generation = meta.number("generation");
     if (member?.state !== "FENCED" || member.generation === generation) return;
@@ -175,7 +159,7 @@ export class Transitions {
 
   /** Places of lost clients that others may take, with what each taking would spend of the job's budgets. */
   vacancies(jobId: string): { member: MemberRow; spending: JobChange }[] {
-    const { jobs, members } = this.parts;
+    const { jobs, members } = this.#tables;
     const facts = this.#attemptFacts(jobId);
     const job = jobs.get(jobId);
     if (facts === null || job === undefined) return [];
@@ -189,13 +173,13 @@ export class Transitions {
 
   /** Its time to start counts from now. */
   startDeadline(memberId: string): void {
-    const { members } = this.parts;
+    const { members } = this.#tables;
     members.note(memberId, { deadline_at: this.#memberDeadline(members.get(memberId)!) });
   }
 
   /** RECOVERING, PREEMPTING or STOPPING has waited long enough. */
   endWait(jobId: string): void {
-    const job = this.parts.jobs.get(jobId);
+    const job = this.#tables.jobs.get(jobId);
     if (job === undefined) return;
     if (job.state === "STOPPING") this.moveJob(jobId, stoppedEvent(job.reason));
     if (job.state === "RECOVERING") this.moveJob(jobId, job.desired === "run" ? "requeue" : "give-up");
@@ -204,7 +188,7 @@ export class Transitions {
 
   /** A sign of progress: deadlines that count from the last one move. */
   progress(member: MemberRow): void {
-    const { clock, jobs, members, outputs } = this.parts;
+    const { clock, jobs, members, outputs } = this.#tables;
     const now = clock.now();
     members.note(member.id, { progress_at: now, deadline_at: this.#memberDeadline(member) });
     const job = jobs.get(member.job_id);
@@ -215,7 +199,7 @@ export class Transitions {
 
   /** Sets `desired: stop` on one member and tells its node. */
   stopMember(member: MemberRow, reason: JobReason, gate: GateProof | null = null): void {
-    const { members, commands } = this.parts;
+    const { members, commands } = this.#tables;
     if (isMemberOver(member.state) || member.state === "LOST" || member.state === "FENCED") return;
     if (member.state === "LEASED") {
       // Its node was never told of it: there is nothing to stop.
@@ -233,7 +217,7 @@ export class Transitions {
   }
 
   #consequences(job: JobRow, event: JobEvent, { reason, blame }: JobMove): JobChange {
-    const blamed = blame === undefined ? undefined : this.parts.members.get(blame);
+    const blamed = blame === undefined ? undefined : this.#tables.members.get(blame);
     const because =
       reason === undefined
         ? {}
@@ -273,7 +257,7 @@ export class Transitions {
   }
 
   #spendRetry(job: JobRow, reason: JobReason, blamed: MemberRow | undefined): JobChange {
-    const { clock } = this.parts;
+    const { clock } = this.#tables;
     const isOurs = reason === "lease_lost" && clock.monotonic() - this.#startedAt < OWN_OUTAGE_MS;
     const spent = {
       infrastructure: job.retries_infrastructure,
@@ -295,13 +279,13 @@ export class Transitions {
   }
 
   #regrow(job: JobRow, lead: MemberRow, reason: JobReason, mayRetry: boolean) {
-    const { workloads, largestNodeBytes } = this.parts;
+    const { workloads } = this.#tables;
     const resources = JSON.parse(lead.resources) as MemberResources;
-    return workloads.of(job).regrow(resources, reason, mayRetry, capacityBytes(largestNodeBytes()));
+    return workloads.of(job).regrow(resources, reason, mayRetry, capacityBytes(this.#ports.largestNodeBytes()));
   }
 
   #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {
-    const { clock, jobs, members } = this.parts;
+    const { clock, jobs, members } = this.#tables;
     const all = attemptId === null ? [] : members.ofAttempt(attemptId);
     switch (effect) {
       case "create-attempt":
@@ -328,7 +312,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { bridges, clock, meta, members, commands } = this.parts;
+    const { bridges, changes, clock, meta, members, commands } = this.#tables;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -355,24 +339,27 @@ export class Transitions {
         this.placementWanted = true;
         return;
       case "quarantine-worker":
-        if (member.worker_id !== null)
-          members.quarantineWorker(member.worker_id, member.state === "RELEASING" ? "release_timeout" : "devices_not_free");
+        if (member.worker_id !== null) {
+          const reason = member.state === "RELEASING" ? "release_timeout" : "devices_not_free";
+          members.quarantineWorker(member.worker_id, reason);
+          changes.note({ kind: "worker-quarantined", node: member.node_id, worker: member.worker_id, reason });
+        }
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
-        this.parts.onQuarantine(member.id, member.worker_id);
+        this.#ports.onQuarantine(member.id, member.worker_id);
         return;
     }
   }
 
   /** URLs of a member without authority die. */
   #abortUploads(memberId: string): void {
-    const { clock, members, commands } = this.parts;
+    const { clock, members, commands } = this.#tables;
     for (const upload of members.abortUploads(memberId, clock.now())) commands.abortUpload(upload);
   }
 
   #memberDeadline(member: MemberRow): number | null {
-    const { clock, members } = this.parts;
+    const { clock, members } = this.#tables;
     return memberDeadline(member.state, {
       now: clock.now(),
       stateSince: member.state_since,
@@ -384,7 +371,7 @@ export class Transitions {
   }
 
   #attemptFacts(jobId: string): AttemptFacts | null {
-    const { jobs, members, outputs, workloads } = this.parts;
+    const { jobs, members, outputs, workloads } = this.#tables;
     const job = jobs.get(jobId);
     if (job === undefined || isTerminal(job.state)) return null;
     const workload = workloads.of(job);

@@ -9,8 +9,8 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
 import type { JobTable } from "../kernel/job-table.ts";
 import type { AttemptRow, MemberRow } from "../kernel/rows.ts";
-import type { Transitions } from "../kernel/transitions.ts";
-import { AgentRefusal } from "./agent-refusal.ts";
+import type { Workloads } from "../kernel/workload.ts";
+import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import { type AttemptRoot, makeAttemptRoot, signAttemptLeaf } from "./attempt-certificates.ts";
 import { certificateSha256 } from "./certificate-authority.ts";
 import type { Registry } from "./registry.ts";
@@ -21,7 +21,7 @@ export type SigningParts = {
   gate: AuditGate;
   registry: Registry;
   jobs: JobTable;
-  transitions: Pick<Transitions, "parts">;
+  workloads: Workloads;
 };
 
 /** Certificates of a federation, for keys made on the members' nodes; names come from the attempt, never from the request. */
@@ -52,8 +52,8 @@ export class AttemptSigning {
   }
 
   #identity(member: MemberRow, identity: SignRequest["identity"]): Exclude<FederationIdentity, { kind: "root" }> {
-    const { jobs, transitions } = this.#parts;
-    const workload = transitions.parts.workloads.of(jobs.get(member.job_id)!);
+    const { jobs, workloads } = this.#parts;
+    const workload = workloads.of(jobs.get(member.job_id)!);
     const found = workload.identity(member, identity, this.#attempt(member.attempt_id));
     if (found === null) throw new AgentRefusal("not_allowed", `member ${member.id} has no certificate as ${identity}`);
     return found;

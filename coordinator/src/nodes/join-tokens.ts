@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { JoinReply, JoinRequest } from "@resontech/contracts/agent-protocol";
 import { committer } from "@resontech/audit/producer";
-import type { KernelRecords } from "../audit/kernel-records.ts";
+import type { KernelRecords } from "../kernel/kernel-records.ts";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf } from "../authorization/in-the-log.ts";

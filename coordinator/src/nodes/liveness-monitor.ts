@@ -2,10 +2,11 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { NodeRow } from "../kernel/rows.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { judgeFlap, judgeLiveness, type LivenessDecision, type LivenessVerdict } from "./decisions/liveness.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import { judgeFlap, judgeLiveness, type LivenessDecision, type LivenessVerdict } from "../kernel/decisions/liveness.ts";
+import type { Heartbeats } from "../kernel/heartbeats.ts";
 import type { NodeTable } from "./node-table.ts";
 
 const TICK_MS = 1_000;
@@ -17,6 +18,7 @@ export type LivenessParts = {
   meta: Meta;
   nodes: NodeTable;
   heartbeats: Heartbeats;
+  tables: Pick<KernelTables, "records" | "members">;
   transitions: Transitions;
   /** Nobody is declared dead although somebody is silent. */
   onBrake: (brake: NonNullable<LivenessVerdict["brake"]>) => void;
@@ -79,10 +81,10 @@ export class LivenessMonitor {
 
   /** Its epoch is void, and so is every fence that it held. */
   #died(node: NodeRow): void {
-    const { nodes, meta, transitions, db } = this.#parts;
+    const { nodes, meta, tables, transitions, db } = this.#parts;
     const epoch = { generation: meta.number("generation"), counter: (node.counter ?? 0) + 1 };
     nodes.setEpoch(node.id, epoch);
-    transitions.parts.records.nodeLost(node.id, epoch);
+    tables.records.nodeLost(node.id, epoch);
     const held = db
       .prepare<[string], { id: string; job_id: string; reason: string | null }>(
         "SELECT id, job_id, reason FROM members WHERE node_id = ? AND state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING')",
@@ -97,6 +99,6 @@ export class LivenessMonitor {
       .prepare<[string], string>("SELECT id FROM members WHERE node_id = ? AND state = 'FENCED'")
       .pluck()
       .all(nodeId);
-    return ids.map((id) => this.#parts.transitions.parts.members.get(id)!);
+    return ids.map((id) => this.#parts.tables.members.get(id)!);
   }
 }

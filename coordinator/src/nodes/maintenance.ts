@@ -3,8 +3,8 @@ import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { LIVENESS } from "./decisions/liveness.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import { LIVENESS } from "../kernel/decisions/liveness.ts";
+import type { Heartbeats } from "../kernel/heartbeats.ts";
 import type { NodeTable } from "./node-table.ts";
 
 /** A node beats at the latest after six seconds, asked or not. */

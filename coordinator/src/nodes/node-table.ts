@@ -1,16 +1,20 @@
 import type { Inventory, RegisterRequest } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { NodeRow, NodeState } from "../kernel/rows.ts";
+import type { NodeState } from "@resontech/contracts/node-states";
+import type { Changes } from "../kernel/changes.ts";
+import type { NodeRow } from "../kernel/rows.ts";
 
 /** Nodes and their workers. */
 export class NodeTable {
   readonly #db: WriteHandle;
+  readonly #changes: Changes;
   readonly #byId;
   readonly #byCertificate;
 
-  constructor(db: WriteHandle) {
+  constructor(db: WriteHandle, changes: Changes) {
     this.#db = db;
+    this.#changes = changes;
     this.#byId = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
     this.#byCertificate = db
       .prepare<[string], string>("SELECT id FROM nodes WHERE certificate_sha256 = ? AND state <> 'REVOKED'")
@@ -45,6 +49,7 @@ export class NodeTable {
       )
       .run({ id, sha: certificateSha256, now });
     this.#db.prepare("UPDATE workers SET is_quarantined = 0, quarantine_reason = NULL WHERE node_id = ?").run(id);
+    this.#changes.note({ kind: "node-joined", node: id, state: this.get(id)!.state });
   }
 
   register(id: string, epoch: Fence, request: RegisterRequest, now: number): void {
@@ -60,12 +65,15 @@ export class NodeTable {
         ...[now, id],
       );
     this.#workers(id, request.inventory);
+    const workers = request.inventory.workers.length;
+    this.#changes.note({ kind: "node-registered", node: id, agentVersion: request.agentVersion, workers });
   }
 
   move(node: NodeRow, to: NodeState, now: number): boolean {
     const { changes } = this.#db
       .prepare("UPDATE nodes SET state = ?, state_since = ?, version = version + 1 WHERE id = ? AND version = ?")
       .run(to, now, node.id, node.version);
+    if (changes === 1) this.#changes.note({ kind: "node", node: node.id, from: node.state, to });
     return changes === 1;
   }
 
@@ -75,13 +83,15 @@ export class NodeTable {
         "UPDATE nodes SET flaps = ?, is_cordoned = is_cordoned OR ?, cordon_reason = coalesce(?, cordon_reason) WHERE id = ?",
       )
       .run(JSON.stringify(flaps), cordonReason === null ? 0 : 1, cordonReason, id);
+    if (cordonReason !== null) this.#changes.note({ kind: "node-cordon", node: id, reason: cordonReason });
   }
 
   /** Takes the node out of placement for a reason, or back for null; what runs there runs on. */
   setCordon(id: string, reason: string | null): void {
-    this.#db
+    const { changes } = this.#db
       .prepare("UPDATE nodes SET is_cordoned = ?, cordon_reason = ?, flaps = '[]' WHERE id = ?")
       .run(reason === null ? 0 : 1, reason, id);
+    if (changes === 1) this.#changes.note({ kind: "node-cordon", node: id, reason });
   }
 
   /** Of the first beat after a registration: a later one that differs tells of another inventory. */

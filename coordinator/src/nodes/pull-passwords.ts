@@ -4,7 +4,7 @@ import type { NodeCaller } from "../authorization/caller.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
 import type { JobTable } from "../kernel/job-table.ts";
-import { AgentRefusal } from "./agent-refusal.ts";
+import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "./registry.ts";
 
 /** A one-use password for the image of a member, and no other. @throws AgentRefusal `stale_fence`, `not_allowed` */

@@ -4,13 +4,14 @@ import type { NodeCaller } from "../authorization/caller.ts";
 import { isAllowed } from "../authorization/demand.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { KernelRecords } from "../audit/kernel-records.ts";
+import type { KernelRecords } from "../kernel/kernel-records.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { isMemberOver } from "../kernel/decisions/member-machine.ts";
 import type { MemberRow, NodeRow } from "../kernel/rows.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
-import { AgentRefusal } from "./agent-refusal.ts";
-import type { Heartbeats } from "./heartbeats.ts";
+import { AgentRefusal } from "../kernel/agent-refusal.ts";
+import type { Heartbeats } from "../kernel/heartbeats.ts";
 import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
 
@@ -22,6 +23,7 @@ const MISSING_BEATS = 4;
 export class Registry {
   readonly #db: WriteHandle;
   readonly #nodes: NodeTable;
+  readonly #tables: Pick<KernelTables, "changes" | "commands" | "members">;
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
   readonly #meta: Meta;
@@ -31,16 +33,18 @@ export class Registry {
   constructor(parts: {
     db: WriteHandle;
     nodes: NodeTable;
+    tables: Pick<KernelTables, "changes" | "meta" | "records" | "clock" | "commands" | "members">;
     transitions: Transitions;
     heartbeats: Heartbeats;
   }) {
     this.#db = parts.db;
     this.#nodes = parts.nodes;
+    this.#tables = parts.tables;
     this.#transitions = parts.transitions;
     this.#heartbeats = parts.heartbeats;
-    this.#meta = parts.transitions.parts.meta;
-    this.#records = parts.transitions.parts.records;
-    this.#clock = parts.transitions.parts.clock;
+    this.#meta = parts.tables.meta;
+    this.#records = parts.tables.records;
+    this.#clock = parts.tables.clock;
   }
 
   /** @throws AgentRefusal `unknown_node` for one that never joined or was revoked */
@@ -69,7 +73,7 @@ export class Registry {
     if (node.state === "JOINED") this.#nodes.move(this.known(nodeId), "READY", now);
     this.#records.nodeRegistered(nodeId, epoch, request.inventory.workers.length);
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
-    this.#transitions.parts.commands.desiredChanged(nodeId);
+    this.#tables.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
     return { nodeEpoch: epoch, leaseMs: this.#grant(nodeId, null), beatIntervalMs: BEAT_INTERVAL_MS };
   }
@@ -79,7 +83,12 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
-    this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs: beat.loopLagMs, diskFreeBytes: beat.diskFreeBytes });
+    const { loopLagMs, diskFreeBytes } = beat;
+    const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
+    if (news !== null)
+      this.#tables.changes.note({
+        ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },
+      });
     if (!hadDisk && this.#heartbeats.hasDisk(nodeId)) this.#transitions.placementWanted = true;
     for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
     const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));
@@ -111,14 +120,14 @@ export class Registry {
    * @throws AgentRefusal `stale_fence`
    */
   fenced(caller: NodeCaller, memberId: string, fence: Fence): MemberRow {
-    const member = this.#transitions.parts.members.get(memberId);
+    const member = this.#tables.members.get(memberId);
     if (member === undefined || !isHeldBy(caller, member) || compareFences(fence, member) !== 0 || isMemberOver(member.state))
       throw new AgentRefusal("stale_fence", `member ${memberId} is not held under this fence`);
     return member;
   }
 
   #loseAtAgent(memberId: string): void {
-    const member = this.#transitions.parts.members.get(memberId);
+    const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
     this.#transitions.revoke(member.id, member.reason === null ? { reason: "lease_lost" } : {});
     this.#transitions.settle(member.job_id);

@@ -19,8 +19,9 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import { isMemberOver, mayMemberWrite } from "../kernel/decisions/member-machine.ts";
 import { newId } from "../kernel/ids.ts";
 import type { MemberRow } from "../kernel/rows.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
-import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "../nodes/registry.ts";
 import { type CompletedVersion, CompletionUnderWay, type ObjectStore } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
@@ -28,7 +29,7 @@ import type { VolumeSync } from "../storage/volume-sync.ts";
 import { multipartEtag } from "./decisions/multipart-etag.ts";
 import { isSiteFile, outputKey } from "./decisions/output-key.ts";
 import { completionLimitMs, partPlan, urlLifeS } from "./decisions/part-plan.ts";
-import type { OutputTable, UploadRow } from "./output-table.ts";
+import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
 
 /** HOSTED-API "Bucket layout". */
 const FOLDER_OF_MODELS = "model_out";
@@ -40,6 +41,7 @@ const LOOK_AGAIN_MS = 1_000;
 export type OutputParts = {
   commit: GroupCommit;
   gate: AuditGate;
+  tables: Pick<KernelTables, "changes" | "clock" | "commands" | "jobs" | "members" | "records">;
   transitions: Transitions;
   outputs: OutputTable;
   registry: Registry;
@@ -65,7 +67,7 @@ export class OutputUploads {
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable */
   async open(caller: NodeCaller, request: OutputOpenRequest): Promise<OutputOpenReply> {
-    const { commit, outputs, store, transitions } = this.#parts;
+    const { commit, outputs, store, tables, transitions } = this.#parts;
     const parts = partPlan(request.sizeBytes);
     if (parts === null) throw new AgentRefusal("not_allowed", `${request.sizeBytes} bytes are more than an object can hold`);
     const upload = await commit.run(() => this.#insert(caller, request, parts));
@@ -75,7 +77,7 @@ export class OutputUploads {
     } catch (error) {
       // Nobody was given a URL; the store takes the upload back, now or when it can.
       await commit.run(() => {
-        const { clock, commands } = transitions.parts;
+        const { clock, commands } = tables;
         if (outputs.move(upload.id, "OPEN", "ABORTED", { s3_upload_id: s3UploadId, closed_at: clock.now() }))
           commands.abortUpload(upload.id);
       });
@@ -83,7 +85,7 @@ export class OutputUploads {
     }
     const isCurrent = await commit.run(() => {
       const moved = outputs.move(upload.id, "OPEN", "OPEN", { s3_upload_id: s3UploadId });
-      if (moved) transitions.progress(transitions.parts.members.get(upload.member_id)!);
+      if (moved) transitions.progress(tables.members.get(upload.member_id)!);
       return moved;
     });
     if (!isCurrent) {
@@ -134,8 +136,8 @@ export class OutputUploads {
 
   /** What a crash left between our row and the object store: taken back, or completed again. The store may be away: nobody waits for it here. */
   async recover(): Promise<void> {
-    const { commit, outputs, transitions } = this.#parts;
-    const { clock, commands } = transitions.parts;
+    const { commit, outputs, tables } = this.#parts;
+    const { clock, commands } = tables;
     const left = outputs.unfinished();
     const lost = left.filter((upload) => upload.state === "OPEN" || this.#isWithdrawn(upload));
     await commit.run(() => {
@@ -149,8 +151,8 @@ export class OutputUploads {
   }
 
   #insert(caller: NodeCaller, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
-    const { transitions, outputs } = this.#parts;
-    const { clock, jobs, commands, members } = transitions.parts;
+    const { tables, outputs } = this.#parts;
+    const { clock, jobs, commands, members } = tables;
     const member = this.#writer(caller, request.member, request.fence);
     const job = jobs.get(member.job_id)!;
     const area = request.area ?? "output";
@@ -228,12 +230,12 @@ export class OutputUploads {
   }
 
   async #completeInStore(upload: UploadRow): Promise<OutputCompleteReply> {
-    const { commit, outputs, store, transitions, volume } = this.#parts;
+    const { commit, outputs, store, tables, volume } = this.#parts;
     const etags = JSON.parse(upload.etags!) as string[];
     const stored = await this.#completeOnce(upload, etags);
     if (stored === null || stored.sizeBytes !== upload.size_bytes) {
       if (stored !== null) await store.remove(upload.bucket, upload.key, stored.versionId);
-      await commit.run(() => outputs.move(upload.id, "COMPLETING", "ABORTED", { closed_at: transitions.parts.clock.now() }));
+      await commit.run(() => outputs.move(upload.id, "COMPLETING", "ABORTED", { closed_at: tables.clock.now() }));
       throw new AgentRefusal("not_found", `upload ${upload.id} did not yield ${upload.size_bytes} bytes; open it again`);
     }
     await volume.durable();
@@ -275,8 +277,8 @@ export class OutputUploads {
 
   /** False when the fence was withdrawn while the store put it together: then it goes again. */
   #recordStored(upload: UploadRow, stored: CompletedVersion): boolean {
-    const { outputs, transitions } = this.#parts;
-    const { clock, commands, members, records, jobs } = transitions.parts;
+    const { outputs, tables, transitions } = this.#parts;
+    const { changes, clock, commands, members, records, jobs } = tables;
     const named = { version_id: stored.versionId, etag: stored.etag };
     if (!outputs.move(upload.id, "COMPLETING", "COMPLETED", { ...named, closed_at: clock.now() })) {
       // Found by its ETag it may be another upload's, of the same bytes.
@@ -288,7 +290,11 @@ export class OutputUploads {
     // The end of the job has removed those that were stored by then.
     if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`)) commands.removeVersion(upload.id);
     const isOutput = upload.key.startsWith(`${job.output_root}/`);
-    if (isOutput) outputs.keep(upload);
+    if (isOutput) {
+      outputs.keep(upload);
+      const key = upload.key.slice(job.output_root.length + 1);
+      changes.note({ kind: "output", job: job.id, member: member.id, key, sizeBytes: upload.size_bytes });
+    }
     const root = `${job.output_root}/${FOLDER_OF_MODELS}/`;
     records.output(
       {
@@ -303,7 +309,7 @@ export class OutputUploads {
   }
 
   #isWithdrawn(upload: UploadRow): boolean {
-    const member = this.#parts.transitions.parts.members.get(upload.member_id)!;
+    const member = this.#parts.tables.members.get(upload.member_id)!;
     return isMemberOver(member.state) || compareFences(fenceOf(upload), member) !== 0;
   }
 
@@ -332,7 +338,7 @@ export class OutputUploads {
   async #logUrls(caller: NodeCaller, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
     const commit = committer();
     const { s3_upload_id: uploadId } = upload;
-    const { output_root: root } = this.#parts.transitions.parts.jobs.get(upload.job_id)!;
+    const { output_root: root } = this.#parts.tables.jobs.get(upload.job_id)!;
     await this.#parts.gate.fact(
       {
         type: "model.output.open",

@@ -9,8 +9,8 @@ import { inputRows, type StageableInput } from "../kernel/desired-set.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
 import type { JobRow, MemberRow } from "../kernel/rows.ts";
 import type { JobTable } from "../kernel/job-table.ts";
-import type { Transitions } from "../kernel/transitions.ts";
-import { AgentRefusal } from "../nodes/agent-refusal.ts";
+import type { Workloads } from "../kernel/workload.ts";
+import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "../nodes/registry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
@@ -21,7 +21,7 @@ export type StageParts = {
   db: WriteHandle;
   gate: AuditGate;
   jobs: JobTable;
-  transitions: Pick<Transitions, "parts">;
+  workloads: Workloads;
   registry: Registry;
   store: ObjectStore;
 };
@@ -36,10 +36,10 @@ export class InputStaging {
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; AuditUnavailable: then no URL is given out */
   async stage(caller: NodeCaller, { member: id, fence }: StageRequest): Promise<StageReply> {
-    const { db, jobs, transitions, registry, store } = this.#parts;
+    const { db, jobs, workloads, registry, store } = this.#parts;
     const member = this.#mayStage(caller, id, fence);
     const job = jobs.get(member.job_id)!;
-    const inputs = inputRows(db, transitions.parts.workloads.of(job), member);
+    const inputs = inputRows(db, workloads.of(job), member);
     const urls = await Promise.all(
       inputs.map(async (input) => {
         const url = await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S);

@@ -2,7 +2,7 @@ import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { OutputTable, UploadRow } from "./output-table.ts";
+import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
 
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 60_000;

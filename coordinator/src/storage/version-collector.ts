@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SharedRun } from "@resontech/daemon/shared-run";
 import type { AuditGate, RecordEvent } from "../audit-ports.ts";
 import { auditedOperation } from "../audited-operation.ts";
-import { KERNEL_ACTOR } from "../audit/kernel-records.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { collectable, type NeededVersion, type StoredVersion, type VersionRef } from "./decisions/collectable.ts";
@@ -85,7 +85,7 @@ export class VersionCollector {
 
   async #remove(bucket: string, owner: string, old: readonly StoredVersion[], bytes: number): Promise<void> {
     const draft = {
-      ...({ type: "data.versions.collect", op: randomUUID(), actor: KERNEL_ACTOR } as const),
+      ...({ type: "data.versions.collect", op: randomUUID(), actor: COORDINATOR_ACTOR } as const),
       object: { kind: "bucket", id: owner } as const,
       detail: { versions: old.length, bytes },
     };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../api-error.ts";
-import type { RequestAudit } from "../http/request-audit.ts";
+import type { OperationRunner } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
@@ -26,7 +26,7 @@ export async function submitTask(
   bucket: string,
   body: SubmitTaskBody,
   idempotencyKey: string | null,
-  audit: RequestAudit,
+  audit: OperationRunner,
 ): Promise<JobView> {
   const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
   if (idempotency !== null) {

@@ -87,6 +87,38 @@ t.test("listeners hear of each commit before its callers; after close nothing is
   await t.rejects(commit.run(insert("c")), /closed/);
 });
 
+t.test("effects come after their commit and before the listeners, in order; those of what is rolled back never", async (t) => {
+  const { db, commit, words, insert } = build(t);
+  db.exec("CREATE TABLE child (a INTEGER REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED) STRICT; PRAGMA foreign_keys = ON");
+  const order: string[] = [];
+  const note = (word: string) => commit.afterCommit(() => order.push(`${word} of ${words().length}`));
+  commit.listeners.add(() => order.push("listener"));
+  await Promise.allSettled([
+    commit.run((handle) => {
+      note("first");
+      insert("a")(handle);
+      note("second");
+    }),
+    commit.run((handle) => {
+      insert("lost")(handle);
+      note("lost");
+      throw new Error("no");
+    }),
+    commit.run((handle) => {
+      insert("b")(handle);
+      note("third");
+    }),
+  ]);
+  t.same(order, ["first of 2", "second of 2", "third of 2", "listener"]);
+  order.length = 0;
+  await Promise.allSettled([
+    commit.run(() => note("of a commit that fails")),
+    commit.run((handle) => handle.exec("INSERT INTO child VALUES (99)")),
+  ]);
+  note("outside");
+  t.same(order, ["listener", "outside of 2"]);
+});
+
 t.test("on a full disk nothing of a commit is kept, each caller is told, and when space returns it goes on", async (t) => {
   const disk = mkdtempSync(join(tmpdir(), "full-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk]);

@@ -7,7 +7,7 @@ import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { AcceptedInput, AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { SteadyClock } from "../../src/kernel/clock.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
-import { type Core, openCore } from "../../src/kernel/open-core.ts";
+import { type Core, openCore } from "../../src/compose/open-core.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { type AuditdFixture, startAuditd } from "../audit/auditd-fixture.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
@@ -33,7 +33,6 @@ export class CoreFixture {
   readonly auditd: AuditdFixture;
   readonly s3: S3Engine;
   readonly errors: string[] = [];
-  readonly tails: string[] = [];
   readonly clockSteps: number[] = [];
   /** How far the wall clock was set. */
   wallStepMs = 0;
@@ -79,7 +78,6 @@ export class CoreFixture {
       volume: new VolumeSync(this.s3.volumePath),
       passwords: this.passwords,
       clock: new SteadyClock(() => Date.now() + this.wallStepMs),
-      onTail: (job, member, text) => this.tails.push(`${job} ${member} ${text}`),
       alarms: {
         onError: (error, what) => this.errors.push(`${what}: ${String(error)}`),
         onBrake: (brake) => this.errors.push(`brake: ${brake}`),

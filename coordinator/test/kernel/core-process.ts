@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
-import { openCore } from "../../src/kernel/open-core.ts";
+import { openCore } from "../../src/compose/open-core.ts";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import type { CoreProcessOptions } from "./killed-core.ts";

@@ -1,6 +1,7 @@
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
 import fc from "fast-check";
 import t from "tap";
+import { ToldJournal } from "../feed/heard.ts";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
@@ -200,52 +201,56 @@ async function comeToRest(world: KernelWorld, agents: SimAgent[]): Promise<void>
   }
 }
 
-t.test("any kill, loss, repeat or reordering: no lost job, no second live attempt, no leaked worker", async (t) => {
-  const seen = new Set<JobState>();
-  let spread = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 90 }), async (steps) => {
-      using world = new KernelWorld();
-      const agents = ["node-a", "node-b"].map((node) => new SimAgent(world, node, 2));
-      for (const each of agents) {
-        world.admit(each.node);
-        await each.register();
-      }
-      const ended = new Map<string, JobState>();
-      for (const step of steps) {
-        await perform(world, agents, step);
-        await world.parts.scheduler.cycle();
+t.test(
+  "any kill, loss, repeat or reordering: no lost job, no second live attempt, no leaked worker; all is told in order",
+  async (t) => {
+    const seen = new Set<JobState>();
+    let spread = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 90 }), async (steps) => {
+        using world = new KernelWorld();
+        const agents = ["node-a", "node-b"].map((node) => new SimAgent(world, node, 2));
+        for (const each of agents) {
+          world.admit(each.node);
+          await each.register();
+        }
+        const ended = new Map<string, JobState>();
+        const told = new ToldJournal(world);
+        for (const step of steps) {
+          await perform(world, agents, step);
+          await world.parts.scheduler.cycle();
+          const found = [...violations(world, agents, ended), ...(await told.difference(world))];
+          if (found.length > 0) throw new Error(`after ${JSON.stringify(step)}: ${found.join("; ")}`);
+        }
+        await comeToRest(world, agents);
+        for (const { state } of world.all<{ state: JobState }>(
+          "SELECT DISTINCT to_state AS state FROM job_events WHERE member_id IS NULL",
+        ))
+          seen.add(state);
+        spread += world.one<number>("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL");
         const found = violations(world, agents, ended);
-        if (found.length > 0) throw new Error(`after ${JSON.stringify(step)}: ${found.join("; ")}`);
-      }
-      await comeToRest(world, agents);
-      for (const { state } of world.all<{ state: JobState }>(
-        "SELECT DISTINCT to_state AS state FROM job_events WHERE member_id IS NULL",
-      ))
-        seen.add(state);
-      spread += world.one<number>("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL");
-      const found = violations(world, agents, ended);
-      const left = world.all<object>("SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL");
-      const held = world.all<object>("SELECT worker_id, member_id FROM leases WHERE released_at IS NULL");
-      const members = world.all<object>("SELECT id, state FROM members WHERE state NOT IN ('RELEASED', 'QUARANTINED')");
-      if (found.length + left.length + held.length + world.errors.length > 0)
-        throw new Error(JSON.stringify({ found, left, held, members, errors: world.errors.map(String) }));
-    }),
-    // One seed, so that what passes here passes everywhere; FC_SEED and FC_RUNS search further.
-    { numRuns: Number(process.env.FC_RUNS ?? 100), seed: Number(process.env.FC_SEED ?? 20260101) },
-  );
-  // The walk must have been through what it is about.
-  for (const state of [
-    "QUEUED",
-    "RESERVED",
-    "PROVISIONING",
-    "STAGING",
-    "RUNNING",
-    "FINALIZING",
-    "RECOVERING",
-    "STOPPING",
-  ] as const)
-    t.ok(seen.has(state), state);
-  for (const state of ["SUCCEEDED", "FAILED", "CANCELLED"] as const) t.ok(seen.has(state), state);
-  t.ok(spread > 0, `${spread} attempts over both nodes`);
-});
+        const left = world.all<object>("SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL");
+        const held = world.all<object>("SELECT worker_id, member_id FROM leases WHERE released_at IS NULL");
+        const members = world.all<object>("SELECT id, state FROM members WHERE state NOT IN ('RELEASED', 'QUARANTINED')");
+        if (found.length + left.length + held.length + world.errors.length > 0)
+          throw new Error(JSON.stringify({ found, left, held, members, errors: world.errors.map(String) }));
+      }),
+      // One seed, so that what passes here passes everywhere; FC_SEED and FC_RUNS search further.
+      { numRuns: Number(process.env.FC_RUNS ?? 100), seed: Number(process.env.FC_SEED ?? 20260101) },
+    );
+    // The walk must have been through what it is about.
+    for (const state of [
+      "QUEUED",
+      "RESERVED",
+      "PROVISIONING",
+      "STAGING",
+      "RUNNING",
+      "FINALIZING",
+      "RECOVERING",
+      "STOPPING",
+    ] as const)
+      t.ok(seen.has(state), state);
+    for (const state of ["SUCCEEDED", "FAILED", "CANCELLED"] as const) t.ok(seen.has(state), state);
+    t.ok(spread > 0, `${spread} attempts over both nodes`);
+  },
+);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db/open-database.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
-import { buildKernel, type KernelParts } from "../../src/kernel/build-kernel.ts";
+import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
 
 /** The kernel on a real database file with a clock of the test's own: what a process is between two crashes. */

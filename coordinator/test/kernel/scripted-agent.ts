@@ -18,6 +18,7 @@ import {
   type RegisterReply,
   type ReportReply,
   type StageReply,
+  type TailMessage,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
@@ -151,6 +152,11 @@ export class ScriptedAgent {
     const at = new Date().toISOString();
     const reports = events.map((event, n) => ({ member, fence, seq: firstSeq + n, at, event }));
     return this.call<ReportReply>("report", { nodeEpoch: this.epoch, reports });
+  }
+
+  /** Asks for an answer, which real agents do not, so that a test knows when it was taken. */
+  async tail(tail: TailMessage): Promise<void> {
+    await this.call("tail", tail);
   }
 
   stage({ member, fence }: DesiredMember): Promise<StageReply> {

@@ -13,7 +13,7 @@ import { recordBoot } from "../../../coordinator/src/audit/record-outbox.ts";
 import { GroupCommit } from "../../../coordinator/src/db/group-commit.ts";
 import { openDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { WriteAheadLog } from "../../../coordinator/src/db/write-ahead-log.ts";
-import { buildKernel, type KernelParts } from "../../../coordinator/src/kernel/build-kernel.ts";
+import { buildKernel, type KernelParts } from "../../../coordinator/src/compose/build-kernel.ts";
 import { WORKLOADS } from "../../../coordinator/src/workloads/workloads.ts";
 import { SteadyClock } from "../../../coordinator/src/kernel/clock.ts";
 

@@ -1,0 +1,30 @@
+import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
+import type { Accelerators } from "../../../probes/accelerators.ts";
+import { DevicesNotFreeError } from "../../substrate-errors.ts";
+import { areAtBaseline, claimDevices } from "../decisions/claim-devices.ts";
+
+/** The node's accelerators among its members: who has which, and whether one is free again. */
+export class NodeDevices {
+  readonly #accelerators: Pick<Accelerators, "read" | "workers">;
+
+  constructor(accelerators: Pick<Accelerators, "read" | "workers">) {
+    this.#accelerators = accelerators;
+  }
+
+  /** Those of these workers that are accelerators. */
+  of(workerIds: readonly string[]): InventoryWorker[] {
+    return this.#accelerators.workers.filter(({ id, kind }) => kind === "gpu" && workerIds.includes(id));
+  }
+
+  /** For a member that is about to come. @throws DevicesNotFreeError when it can't have all of them */
+  async claim(workerIds: readonly string[]): Promise<Record<string, number>> {
+    const uses = this.of(workerIds).length === 0 ? [] : await this.#accelerators.read();
+    const claim = claimDevices(workerIds, this.#accelerators.workers, uses);
+    if ("refused" in claim) throw new DevicesNotFreeError(claim.refused);
+    return claim.baseline;
+  }
+
+  async areAtBaseline(baseline: Readonly<Record<string, number>>): Promise<boolean> {
+    return Object.keys(baseline).length === 0 || areAtBaseline(baseline, await this.#accelerators.read());
+  }
+}

@@ -1,0 +1,276 @@
+/** A member's life against the substrate's interface alone; `member-life.engines.test.ts` and `endings.engines.test.ts` have a real one. */
+import { createHash } from "node:crypto";
+import { readFileSync, readSync } from "node:fs";
+import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { Member } from "../../src/members/member.ts";
+import type { MemberTools } from "../../src/members/member-context.ts";
+import { freshState, MemberStore } from "../../src/members/member-record.ts";
+import { MemberSet } from "../../src/members/member-set.ts";
+import { TailLimit } from "../../src/members/tail-limit.ts";
+import { JOB_PATHS } from "../../src/substrate/job-paths.ts";
+import {
+  DevicesNotFreeError,
+  EnclosureFailedError,
+  ImageNotHadError,
+  NetworkNotClosedError,
+  SubstrateRefusedError,
+} from "../../src/substrate/substrate-errors.ts";
+import { until } from "../helper/engine-process.ts";
+import { federationPayload } from "../helper/federation-payload.ts";
+import { type Cell, MemorySubstrate } from "../helper/memory-substrate.ts";
+import { startObjectServer } from "../helper/object-server.ts";
+
+const SCRIPT = Buffer.from("print('hello')\n");
+const NOTHING_LEFT = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true } as const;
+
+/** A node on which everything but the substrate is the agent's own, or answers as it should. */
+async function nodeOf(t: Test) {
+  const folder = t.testdir({ data: {}, members: {} });
+  const objects = await startObjectServer(SCRIPT);
+  t.teardown(() => objects[Symbol.asyncDispose]());
+  const url = await objects.source.url(false);
+  const substrate = new MemorySubstrate(`${folder}/members`);
+  const stored = new Map<string, string>();
+  const store = new MemberStore(`${folder}/data`, { withRoom: (write) => write() });
+  const tools: MemberTools = {
+    store,
+    substrate,
+    coordinator: {
+      desired: async () => ({ version: 1, members: [] }),
+      stage: async () => ({ urls: [{ id: "script", url }], expiresInS: 60 }),
+      sign: async () => ({ cert: "certificate", rootCert: "root" }),
+      pullToken: async () => ({ username: "u", password: "p" }),
+      tail: () => undefined,
+    },
+    uploader: {
+      upload: async (_, { fd, start = 0, sizeBytes, key }) => {
+        const bytes = Buffer.alloc(sizeBytes);
+        readSync(fd, bytes, 0, sizeBytes, start);
+        stored.set(key, bytes.toString());
+        return key;
+      },
+    },
+    records: { reported: () => undefined, image: () => undefined, ended: () => undefined },
+    tailLimit: new TailLimit(),
+    rootCert: "",
+    bootId: "boot",
+    log: pino({ level: "silent" }),
+    onReport: () => undefined,
+  };
+  return { tools, store, substrate, stored };
+}
+type TestedNode = Awaited<ReturnType<typeof nodeOf>>;
+
+/** The server of a federation, which stores the most. */
+function desiredServer(change: Partial<DesiredMember> = {}): DesiredMember {
+  return {
+    member: "m",
+    job: "job",
+    attempt: "job.1",
+    fence: { generation: 1, counter: 1 },
+    desired: "run",
+    graceMs: 30_000,
+    image: "registry/image@sha256:0",
+    resources: { cpuMillis: 100, memoryBytes: 1, pids: 1, diskBytes: 1024 ** 2, workers: [] },
+    payload: federationPayload("job", { kind: "server" }),
+    inputs: [
+      {
+        id: "script",
+        kind: "script",
+        target: "scripts/train.py",
+        sizeBytes: SCRIPT.length,
+        etag: createHash("md5").update(SCRIPT).digest("hex"),
+      },
+    ],
+    ...change,
+  };
+}
+
+function toldBy(member: Member): MemberEvent[] {
+  return member.journal.state.pending.map(({ event }) => event).filter(({ kind }) => kind !== "progress");
+}
+
+/** Begins one that runs. */
+async function runningMember({ tools, substrate }: TestedNode): Promise<{ member: Member; cell: Cell }> {
+  const member = Member.begin(tools, desiredServer());
+  const cell = await until("a member that runs", () => substrate.cells.get("m/1.1"));
+  await until("a member that is watched", () => substrate.calls.includes("observe"));
+  return { member, cell };
+}
+
+async function untilReleased(member: Member): Promise<void> {
+  await until("a released member", () => member.isReleased);
+}
+
+t.test("a member is staged, runs, is drained and released", async (t) => {
+  const node = await nodeOf(t);
+  const { substrate, store, stored } = node;
+  const { member, cell } = await runningMember(node);
+  const area = substrate.area("m");
+  t.strictSame(readFileSync(area.path("job", "scripts", "train.py")), SCRIPT);
+  t.equal(readFileSync(area.path("job", "kit", "rootCA.pem"), "utf8"), "root");
+  t.match(JSON.parse(readFileSync(area.path("job", "spec.json"), "utf8")), { role: "server" });
+  t.match(store.load(), [{ phase: "running", kept: { place: 1 } }], "the substrate's notes are durable");
+
+  substrate.write("m", JOB_PATHS.output, "a line\n");
+  substrate.write("m", "/rt/events/metrics.jsonl", "{}\n");
+  substrate.write("m", "/app/out/model.pt", "model");
+  substrate.write("m", "/app/out/plot.svg", "plot");
+  substrate.tell("m", { kind: "ready" }, { kind: "finished", modelFile: "/app/out/model.pt", modelName: "model.pt" });
+  await until("the runner's word", () => toldBy(member).some(({ kind }) => kind === "ready"));
+  cell.end(0);
+  await untilReleased(member);
+  t.strictSame(
+    toldBy(member).map(({ kind }) => kind),
+    ["staged", "started", "ready", "finished", "outputs-uploaded", "released"],
+  );
+  t.strictSame(toldBy(member).at(-1), NOTHING_LEFT);
+  t.match(toldBy(member)[1], { kind: "started", container: "m/1.1" });
+  t.strictSame(Object.fromEntries(stored), {
+    "m-1.1/00000001": "a line\n",
+    "files_out/metrics.jsonl": "{}\n",
+    "model_out/checkpoint.pt": "model",
+    "model_out/model.pt": "model",
+    "files_out/plot.svg": "plot",
+  });
+  t.strictSame(substrate.calls, [
+    ...["reserve", "isMade", "claimDevices", "makeArea", "haveImage", "makeNetwork", "connect", "proveClosed", "start"],
+    ...["observe", "connect", "proveClosed", "release"],
+  ]);
+  t.strictSame([...substrate.cells, ...substrate.networks], []);
+});
+
+t.test("a member that is told to stop is asked, keeps its logs and tells of no failure", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  node.substrate.write("m", JOB_PATHS.output, "so far\n");
+  member.stop("user_cancelled", 30_000);
+  await untilReleased(member);
+  t.strictSame(cell.signals, ["terminate"]);
+  t.strictSame(
+    toldBy(member).map(({ kind }) => kind),
+    ["staged", "started", "outputs-uploaded", "released"],
+  );
+  t.equal(node.stored.get("m-1.1/00000001"), "so far\n");
+});
+
+t.test("a member that does not go is killed after its grace", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  cell.isObedient = false;
+  member.stop("user_cancelled", 1);
+  await untilReleased(member);
+  t.strictSame(cell.signals, ["terminate", "kill"]);
+});
+
+t.test("an abandoned member is killed at once, and nothing more of it is stored", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  node.substrate.write("m", JOB_PATHS.output, "never stored\n");
+  await member.abandon({ reason: "lease_lost", message: "out of reach" });
+  t.ok(member.isReleased);
+  t.strictSame(cell.signals, ["kill"]);
+  t.strictSame(
+    toldBy(member).map(({ kind }) => kind),
+    ["staged", "started", "failed", "released"],
+  );
+  t.equal(node.stored.size, 0);
+});
+
+t.test("what a substrate refuses has its reason", async (t) => {
+  const failing: [call: string, error: Error, reason: string, message: RegExp][] = [
+    ["claimDevices", new DevicesNotFreeError("n-0 is gone"), "device_fault", /^n-0 is gone$/],
+    ["haveImage", new ImageNotHadError("manifest unknown"), "image_pull_failed", /^the image .* could not be pulled: manifest/],
+    ["proveClosed", new NetworkNotClosedError("it has a way out"), "agent_fault", /a way out/],
+    ["start", new EnclosureFailedError("it could not be started"), "container_failed", /not be started/],
+    ["observe", new SubstrateRefusedError("database is locked"), "container_failed", /database is locked/],
+  ];
+  for (const [call, error, reason, message] of failing) {
+    const { tools, substrate } = await nodeOf(t);
+    substrate.failures.set(call, error);
+    const member = Member.begin(tools, desiredServer());
+    await untilReleased(member);
+    t.match(toldBy(member).slice(-2), [{ kind: "failed", reason, message }, NOTHING_LEFT], call);
+    t.strictSame([...substrate.cells, ...substrate.networks], [], call);
+  }
+});
+
+t.test("a message to people names no place of the substrate's", async (t) => {
+  const { tools, substrate } = await nodeOf(t);
+  substrate.failures.set("makeArea", new Error(`no room for ${substrate.area("m").folder}/disk`));
+  const member = Member.begin(tools, desiredServer());
+  await untilReleased(member);
+  t.match(toldBy(member)[0], { kind: "failed", reason: "agent_fault", message: "no room for disk" });
+});
+
+t.test("a payload that ends without a word is told with the last lines that it printed", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  node.substrate.write("m", JOB_PATHS.output, "first\nlast words\n");
+  cell.end(3);
+  await untilReleased(member);
+  t.match(toldBy(member)[2], { kind: "failed", reason: "payload_exited", detail: "first\nlast words" });
+});
+
+t.test("an end for want of memory is told as that", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  cell.end(137, true);
+  await untilReleased(member);
+  t.match(toldBy(member)[2], { kind: "failed", reason: "out_of_memory" });
+});
+
+t.test("a member is released only once all is proven", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  const nothing = { processesGone: false, diskGone: false, devicesAtBaseline: true };
+  node.substrate.proofs.push(nothing, { ...nothing, processesGone: true });
+  cell.end(0);
+  await untilReleased(member);
+  t.equal(node.substrate.calls.filter((call) => call === "release").length, 3);
+  t.strictSame(
+    toldBy(member).filter(({ kind }) => kind === "released"),
+    [NOTHING_LEFT],
+  );
+});
+
+t.test("a new process goes on with what runs, stages nothing again, and sweeps what no record knows", async (t) => {
+  const { tools, store, substrate } = await nodeOf(t);
+  const { signal } = new AbortController();
+  const known = desiredServer();
+  // As a killed process leaves it: one member runs, of another there is no record.
+  for (const desired of [known, desiredServer({ member: "unknown", attempt: "other.1" })]) {
+    const enclosure = substrate.enclosure(desired, {});
+    await enclosure.makeArea();
+    await enclosure.makeNetwork(signal);
+    await enclosure.start(signal);
+  }
+  store.save({ ...freshState(known, "staging", "boot"), kept: { place: 7 } });
+  substrate.calls.length = 0;
+  const members = new MemberSet(tools, () => true);
+  await members.resume(signal);
+  t.strictSame([...substrate.cells.keys()], ["m/1.1"]);
+  t.strictSame([...substrate.networks], ["job.1"]);
+  t.strictSame(members.held(), [{ member: "m", fence: known.fence }]);
+  const cell = substrate.cells.get("m/1.1");
+  await until("a member that is watched", () => substrate.calls.includes("observe"));
+  cell?.end(0);
+  await until("a released member", () => members.held().length === 0);
+  t.strictSame(substrate.calls, [
+    ...["reserve", "isMade", "connect", "proveClosed", "start"],
+    ...["observe", "connect", "proveClosed", "release"],
+  ]);
+  t.match(store.load(), [{ phase: "released", kept: { place: 7 } }]);
+});
+
+t.test("nothing goes on after the node was restarted", async (t) => {
+  const { tools, store, substrate } = await nodeOf(t);
+  const state = freshState(desiredServer(), "running", "an earlier boot");
+  store.save(state);
+  const member = Member.resume(tools, state);
+  await untilReleased(member);
+  t.match(toldBy(member), [{ kind: "failed", reason: "lease_lost" }, NOTHING_LEFT]);
+  t.strictSame(substrate.calls, ["release"]);
+});

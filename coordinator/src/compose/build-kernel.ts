@@ -1,0 +1,150 @@
+import { KernelRecords } from "../kernel/kernel-records.ts";
+import { RecordOutbox } from "../audit/record-outbox.ts";
+import { RecordPump } from "../audit/record-pump.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import { Meta } from "../db/meta.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { CommittedChanges } from "../feed/committed-changes.ts";
+import { Feed } from "../feed/feed.ts";
+import { Heartbeats } from "../kernel/heartbeats.ts";
+import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
+import { longestLeaseMs } from "../nodes/maintenance.ts";
+import { NodeTable } from "../nodes/node-table.ts";
+import { Registry } from "../nodes/registry.ts";
+import { OutputTable } from "../kernel/output-table.ts";
+import { Placements } from "../kernel/apply-placement.ts";
+import { CheckpointTable } from "../kernel/checkpoint-table.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { CommandOutbox } from "../kernel/command-outbox.ts";
+import { DesiredSets } from "../kernel/desired-set.ts";
+import { FleetViews } from "../kernel/fleet-views.ts";
+import { HangWatch } from "../kernel/hang-watch.ts";
+import { JobBridges } from "../kernel/job-bridges.ts";
+import { JobTable } from "../kernel/job-table.ts";
+import { JobViews } from "../kernel/job-views.ts";
+import { MemberTable } from "../kernel/member-table.ts";
+import { Replacements } from "../kernel/replace-member.ts";
+import { Scheduler } from "../kernel/scheduler.ts";
+import { SqliteKernel } from "../kernel/sqlite-kernel.ts";
+import { Submissions } from "../kernel/submit.ts";
+import { Sweeper } from "../kernel/sweeper.ts";
+import { Reports } from "../kernel/take-reports.ts";
+import { Transitions } from "../kernel/transitions.ts";
+import type { Workloads } from "../kernel/workload.ts";
+import { WarningTable } from "../kernel/warning-table.ts";
+
+/** What goes wrong beside any caller; each is told once, here. */
+export type KernelAlarms = {
+  onError: (error: unknown, what: string) => void;
+  onBrake: (brake: string) => void;
+  onNodeDead: (node: string) => void;
+  onQuarantine: (member: string, worker: string | null) => void;
+  /** The wall clock was set, or the host slept: deadlines have moved along by so many milliseconds. */
+  onClockStep: (stepMs: number) => void;
+  /** A record stands in the log as refused: a fault of ours that lost its text. */
+  onAuditRejected: (error: Error, pseq: number) => void;
+  /** Records wait from this one on, and nothing new starts. */
+  onAuditHalted: (error: unknown, pseq: number) => void;
+};
+
+export type KernelOptions = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  clock: Clock;
+  alarms: KernelAlarms;
+  workloads: Workloads;
+  /** @default HANG_AFTER_MS */
+  hangAfterMs?: number | undefined;
+};
+
+/** Every part that lives on the database alone: no socket, no timer. */
+export type KernelParts = ReturnType<typeof buildKernel>;
+
+export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs }: KernelOptions) {
+  const now = () => clock.now();
+  const meta = new Meta(db);
+  const recordOutbox = new RecordOutbox(db, meta, now);
+  const records = new KernelRecords(recordOutbox);
+  const commands = new CommandOutbox(db, now);
+  const outputs = new OutputTable(db);
+  const checkpoints = new CheckpointTable(db);
+  const feed = new Feed();
+  const changes = new CommittedChanges({ db, commit, clock, feed });
+  const jobs = new JobTable(db, changes);
+  const members = new MemberTable(db);
+  const warnings = new WarningTable(db, changes);
+  const largest = db
+    .prepare<[], number | null>(
+      "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
+    )
+    .pluck();
+  const bridges = new JobBridges(db);
+  const tables = { clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, changes, workloads, bridges };
+  const transitions = new Transitions(tables, {
+    onQuarantine: alarms.onQuarantine,
+    largestNodeBytes: () => largest.get() ?? 0,
+  });
+  const nodes = new NodeTable(db, changes);
+  const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
+  const recordPump = new RecordPump({
+    ...{ db, commit, meta, now },
+    onRejected: alarms.onAuditRejected,
+    onHalted: alarms.onAuditHalted,
+    onError: (error) => alarms.onError(error, "audit records"),
+  });
+  const isDraining = () => recordPump.isDraining();
+  const placements = new Placements(db, tables, transitions);
+  const replacements = new Replacements(db, tables, transitions);
+  const submissions = new Submissions(db, tables, transitions);
+  const jobViews = new JobViews(db, heartbeats, warnings);
+  const fleetViews = new FleetViews(db, heartbeats);
+  return {
+    ...{
+      db,
+      commit,
+      clock,
+      meta,
+      recordOutbox,
+      records,
+      commands,
+      outputs,
+      jobs,
+      members,
+      tables,
+      transitions,
+      nodes,
+      heartbeats,
+    },
+    workloads,
+    ...{ recordPump, placements, submissions, fleetViews, feed },
+    registry: new Registry({ db, nodes, tables, transitions, heartbeats }),
+    desiredSets: new DesiredSets(db, tables, transitions),
+    reports: new Reports(db, tables, transitions),
+    sweeper: new Sweeper(db, commit, tables, transitions),
+    hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
+    scheduler: new Scheduler({
+      ...{ db, commit, tables, transitions, placements, replacements, heartbeats, isDraining },
+      onError: (error) => alarms.onError(error, "placement"),
+    }),
+    liveness: new LivenessMonitor({
+      ...{ db, commit, clock, meta, nodes, heartbeats, tables, transitions },
+      onBrake: alarms.onBrake,
+      onDead: alarms.onNodeDead,
+    }),
+    kernel: new SqliteKernel({ db, commit, tables, transitions, submissions, jobViews, fleetViews, isDraining }),
+  };
+}
+
+/** Voids what an older generation gave out: every member that still holds authority is fenced, its job starts again. */
+export function voidOlderGenerations({ db, transitions }: Pick<KernelParts, "db" | "transitions">): void {
+  const held = db
+    .prepare<[], { id: string; job_id: string; reason: string | null }>(
+      "SELECT id, job_id, reason FROM members WHERE state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING', 'FENCED')",
+    )
+    .all();
+  for (const { id, reason } of held) {
+    transitions.revoke(id, reason === null ? { reason: "generation_changed" } : {});
+    transitions.renewFence(id);
+  }
+  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+}

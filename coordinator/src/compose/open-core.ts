@@ -1,0 +1,271 @@
+/**
+ * Opens the kernel and everything that it works with: database, both audit producers, bus, certificates, outputs. The order is what
+ * makes a restart safe: the generation is settled and logged before anything listens; what a crash left half done is finished or
+ * taken back before an agent can ask; timers come from rows.
+ */
+import { randomUUID } from "node:crypto";
+import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
+import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { beginGeneration } from "../audit/begin-generation.ts";
+import { closeOpenOperations } from "../audit/close-open-operations.ts";
+import { recordBoot } from "../audit/record-outbox.ts";
+import type { RecordEvent } from "../audit-ports.ts";
+import { agentHandlers } from "../bus/agent-handlers.ts";
+import { AgentRequests } from "../bus/agent-requests.ts";
+import { serveAuthCallout } from "../bus/auth-callout.ts";
+import { connectBus, readSeed } from "../bus/connect.ts";
+import { BusLink } from "../bus/bus-link.ts";
+import { giveHint, HintPump } from "../bus/hint-pump.ts";
+import { GroupCommit } from "../db/group-commit.ts";
+import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
+import { WriteAheadLog } from "../db/write-ahead-log.ts";
+import type { Feed } from "../feed/feed.ts";
+import { endingKeys } from "../identity/key-store.ts";
+import type { RegistryPasswords } from "../identity/registry-passwords.ts";
+import { AttemptSigning } from "../nodes/attempt-signing.ts";
+import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
+import { JoinTokens } from "../nodes/join-tokens.ts";
+import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
+import { OutputUploads } from "../outputs/output-uploads.ts";
+import { OwnHealth } from "./own-health.ts";
+import { StorePump } from "../outputs/store-pump.ts";
+import { InputStaging } from "../outputs/stage-inputs.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { VersionCollector } from "../storage/version-collector.ts";
+import type { VolumeSync } from "../storage/volume-sync.ts";
+import { WORKLOADS } from "../workloads/workloads.ts";
+import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
+import { SteadyClock } from "../kernel/clock.ts";
+import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+
+const SWEEP_MS = 1_000;
+/** Whatever was missed is found again this often. */
+const COMPARE_MS = 30_000;
+/** Longest wait at the end for records to be acknowledged; what is left is sent by the next start. */
+const DRAIN_MS = 2_000;
+
+export type CoreOptions = {
+  config: CoordinatorConfig;
+  version: string;
+  store: ObjectStore;
+  volume: Pick<VolumeSync, "durable">;
+  passwords: RegistryPasswords;
+  alarms: KernelAlarms;
+  clock?: SteadyClock;
+  /** Called as soon as there are rows to answer from: the S3 front asks about the first request that this start sends to the object store. */
+  serveFront?: (read: ReadHandle) => Promise<AsyncDisposable>;
+};
+
+/** What routes and the control socket work with. */
+export type Core = AsyncDisposable & {
+  kernel: Kernel;
+  db: WriteHandle;
+  read: ReadHandle;
+  commit: GroupCommit;
+  /** What changes, for whoever may see it: see feed/README.md. */
+  feed: Pick<Feed, "subscribe" | "position">;
+  gate: AuditProducer;
+  record: RecordEvent;
+  joinTokens: JoinTokens;
+  /** Takes a node out of placement for a reason, or back for null. Inside a commit. */
+  cordon(node: string, reason: string | null): void;
+  nodeHealth(): NodeHealth[];
+  /** See {@link planStop}. */
+  maintain(forS: number): Promise<MaintenanceReply>;
+  health(): Promise<CoordinatorHealth>;
+  /** False while the bus or the audit log is away, or the log does not take records. */
+  isReady(): { bus: boolean; audit: boolean };
+  generation: number;
+};
+
+/** @throws DatabaseTooNew, AuditUnavailable, and whatever keeps a file from being read */
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { config, alarms, clock = new SteadyClock() } = options;
+  await using stack = new AsyncDisposableStack();
+  const opened = stack.use(openDatabase(config.databaseFile));
+  const { write: db, read } = opened;
+  const commit = new GroupCommit(db);
+  stack.defer(() => commit.close());
+  stack.use(new WriteAheadLog(db, commit, (error) => alarms.onError(error, "the write-ahead log")));
+  if (options.serveFront !== undefined) stack.use(await options.serveFront(read));
+  const health = stack.use(new OwnHealth());
+  const parts = buildKernel({
+    db,
+    commit,
+    clock,
+    workloads: WORKLOADS,
+    hangAfterMs: config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
+    alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
+  });
+  stack.use(parts.feed);
+  const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
+  const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
+  await clockSteps.begin();
+  await parts.sweeper.giveGrace();
+  const authority = await CertificateAuthority.load(config.ca);
+
+  const gate = stack.use(await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }));
+  const generation = await beginGeneration({ ...parts, gate }, options.version, () => voidOlderGenerations(parts));
+  // Before rows flow: an outcome whose row is gone by the time of the look would be told twice.
+  await closeOpenOperations({ ...parts, gate, records: parts.recordOutbox });
+  await attachRecords(parts, config.audit.recordSocket, generation, stack);
+
+  const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
+  await uploads.recover();
+  const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
+  stack.defer(() => uploads.close());
+  const collector = new VersionCollector({
+    ...{ db, commit, gate, store: options.store, now: () => clock.now() },
+    record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    onError: (error) => alarms.onError(error, "old versions"),
+  });
+  const timers = startTimers(options, parts, bus, { clockSteps, collector });
+  stack.defer(() => timers[Symbol.asyncDispose]());
+
+  const joinTokens = new JoinTokens({
+    ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
+    ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },
+  });
+  const owned = stack.move();
+  return {
+    kernel: parts.kernel,
+    ...{ db, read, commit, gate, joinTokens, generation, feed: parts.feed },
+    record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
+    cordon: (node, reason) => parts.nodes.setCordon(node, reason),
+    nodeHealth: () => parts.fleetViews.nodeHealth(),
+    maintain: (forS) =>
+      planStop(parts, forS, () => {
+        for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });
+      }),
+    health: () =>
+      health.tell({
+        ...parts,
+        gate,
+        isBusUp: () => link.isUp,
+        isAuditConnected: () => gate.connected,
+        isAuditDraining: () => gate.draining,
+        pingStorage: () => options.store.ping(),
+        endingKeys: () => endingKeys(db, clock.now()),
+      }),
+    isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function both<T>(first: (value: T) => void, second: (value: T) => void): (value: T) => void {
+  return (value) => {
+    first(value);
+    second(value);
+  };
+}
+
+async function attachRecords(
+  { meta, db, recordPump, commit }: KernelParts,
+  socketPath: string,
+  generation: number,
+  stack: AsyncDisposableStack,
+): Promise<void> {
+  const pending = db.prepare<[], number | null>("SELECT min(pseq) FROM audit_outbox").pluck().get() ?? null;
+  const highestAck = JSON.parse(meta.text("record-ack") ?? "null") as LeafRef | null;
+  const producer = stack.use(
+    await connectRecordProducer({
+      socketPath,
+      boot: recordBoot(generation),
+      firstPseq: pending ?? meta.number("record-pseq") + 1,
+      ...(highestAck === null ? {} : { highestAck }),
+    }),
+  );
+  recordPump.attach(producer);
+  const kick = () => recordPump.kick();
+  commit.listeners.add(kick);
+  stack.defer(() => recordPump.drained(AbortSignal.timeout(DRAIN_MS)));
+}
+
+async function openBus(
+  { config, store, passwords, alarms }: CoreOptions,
+  parts: KernelParts,
+  { gate, authority, uploads }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
+  stack: AsyncDisposableStack,
+): Promise<{ connection: NatsConnection; link: BusLink }> {
+  const connection = await connectBus(config.nats);
+  stack.defer(() => connection.close());
+  const link = new BusLink(connection);
+  serveAuthCallout({
+    connection,
+    accountSeed: readSeed(config.nats.accountSeedFile),
+    account: config.nats.account,
+    admit: (leaf) => {
+      const validUntil = authority.validUntil(leaf);
+      const node = validUntil === null ? null : parts.nodes.ofCertificate(certificateSha256(leaf));
+      return node === null || validUntil === null ? null : { node, validUntil };
+    },
+    onError: (error) => alarms.onError(error, "auth callout"),
+  });
+  const handlers = agentHandlers({
+    ...{ ...parts, gate },
+    signing: new AttemptSigning({ ...parts, gate }),
+    staging: new InputStaging({ ...parts, gate, store }),
+    uploads,
+    passwords,
+  });
+  const onError = (error: unknown, node: string, verb: string) => alarms.onError(error, `agent request ${verb} of ${node}`);
+  stack.use(new AgentRequests({ connection, handlers, onError }));
+  await connection.flush();
+  return { connection, link };
+}
+
+/** Everything that happens by itself. Disposing waits for what is under way. */
+function startTimers(
+  { store, alarms }: CoreOptions,
+  parts: KernelParts,
+  bus: NatsConnection,
+  { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
+): AsyncDisposable {
+  const { clock, commit, commands, hangWatch, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
+  const abort = new AbortController();
+  const hints = new HintPump({ commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
+  const inStore = new StorePump({
+    ...{ commit, commands, outputs, store, now: () => clock.now() },
+    onError: (error) => alarms.onError(error, "the object store"),
+  });
+  const pump = () => {
+    hints.kick();
+    scheduler.kick();
+  };
+  commit.listeners.add(pump);
+  let sweeping: Promise<void> | null = null;
+  const sweep = setInterval(() => {
+    inStore.kick();
+    recordPump.kick();
+    pump();
+    sweeping ??= sweeper
+      .sweep()
+      .then(() => hangWatch.look())
+      .catch((error: unknown) => alarms.onError(error, "deadlines"))
+      .finally(() => {
+        sweeping = null;
+      });
+  }, SWEEP_MS);
+  const compare = setInterval(() => {
+    transitions.placementWanted = true;
+    scheduler.kick();
+  }, COMPARE_MS);
+  liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
+  collector.run(abort.signal);
+  clockSteps.run(abort.signal, (error) => alarms.onError(error, "clock"));
+  pump();
+  inStore.kick();
+  return {
+    async [Symbol.asyncDispose]() {
+      abort.abort();
+      clearInterval(sweep);
+      clearInterval(compare);
+      commit.listeners.delete(pump);
+      await sweeping;
+      await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
+    },
+  };
+}
