@@ -14,7 +14,7 @@ import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 export { LogDamagedError } from "../format/tree/log-reader.ts";
 export { exportProof } from "./export-proof.ts";
 export { asPage, asTerminalText, type PrintedCheckpoint, printedCheckpoint } from "./printed-checkpoint.ts";
-export { type NamedShard, namedShard } from "./named-shard.ts";
+export { type LogShard, findLogShard } from "./find-log-shard.ts";
 
 export type ExportResult = {
   origin: string;

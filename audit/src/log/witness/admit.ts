@@ -39,7 +39,7 @@ export async function admitNext(states: LogStates, signers: readonly NoteSigner[
   if (!isSignedBy(checkpoint, log.keys)) throw new WitnessError("not_signed", "the log did not sign this checkpoint");
   if (!isSignedBy(checkpoint, signers)) throw new WitnessError("not_cosigned", "this witness did not cosign this checkpoint");
   if (!holdsLeaf(proof)) throw new WitnessError("not_included", "the leaf is not in the tree of this checkpoint");
-  const { origin, keys } = namedShard(extra, checkpoint.origin);
+  const { origin, keys } = nextShardIn(extra, checkpoint.origin);
   const known = await states.find(origin);
   if (known !== null && !hasKeys(known, keys)) throw new WitnessError("keys_differ", `${origin} is known with other keys`);
   if (known === null) await states.add(origin, keys);
@@ -52,7 +52,7 @@ export function isSignedBy(checkpoint: Parameters<typeof verifiedLines>[0], keys
 }
 
 /** What the leaf says of the next shard. It is of auditd alone: the log takes this type from nobody else. */
-function namedShard(leaf: Buffer, origin: string): { origin: string; keys: NoteKey[] } {
+function nextShardIn(leaf: Buffer, origin: string): { origin: string; keys: NoteKey[] } {
   const wrong = new WitnessError("leaf_wrong", "the leaf is no audit.shard.next of this log");
   try {
     const { type, prod, detail } = JSON.parse(leaf.toString("utf8")) as Record<string, unknown>;

@@ -6,7 +6,7 @@ import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import { makeFolder } from "@resontech/daemon/durable-file";
 import { pino } from "pino";
 import { exportLog, type ExportResult } from "../../log/export/export-log.ts";
-import { namedShard } from "../../log/export/named-shard.ts";
+import { findLogShard } from "../../log/export/find-log-shard.ts";
 import { ConfigError } from "../config.ts";
 import { LogFollower } from "../follow/log-follower.ts";
 import { readFramework } from "./control-map.ts";
@@ -40,7 +40,7 @@ export async function writeEvidence(
     () => false,
   );
   if (isThere) throw new ConfigError(`${outFolder} is there already: name a folder that is not there yet`);
-  const { slug, logDir } = await namedShard(auditDir, named);
+  const { slug, logDir } = await findLogShard(auditDir, named);
   // A memory of its own: that of audit-out is not to be disturbed.
   const stateDir = await mkdtemp(join(tmpdir(), "audit-evidence-"));
   try {

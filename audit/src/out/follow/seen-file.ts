@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { replaceFile } from "@resontech/daemon/durable-file";
 import { inOrder, slugOf } from "../../log/format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../log/format/note/checkpoint.ts";
-import { type Checkpoint, openCheckpoint } from "./open-checkpoint.ts";
+import { type BelievedCheckpoint, believeCheckpoint } from "./believe-checkpoint.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import type { SeenTree } from "../../log/format/wire/frames.ts";
 
@@ -14,7 +14,7 @@ export async function readSeen(
   slug: string,
   origin: string,
   keys: readonly NoteKey[],
-): Promise<Checkpoint | null> {
+): Promise<BelievedCheckpoint | null> {
   let note: Buffer;
   try {
     note = await readFile(pathOf(stateDir, slug));
@@ -22,15 +22,15 @@ export async function readSeen(
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  return openCheckpoint(note, origin, keys);
+  return believeCheckpoint(note, origin, keys);
 }
 
-export function writeSeen(stateDir: string, slug: string, { note }: Checkpoint): Promise<void> {
+export function writeSeen(stateDir: string, slug: string, { note }: BelievedCheckpoint): Promise<void> {
   return replaceFile(pathOf(stateDir, slug), note, 0o600);
 }
 
 /** Keeps two notes of one origin that contradict each other, under the name of the second's size; the first such pair stays. */
-export async function keepEvidence(stateDir: string, slug: string, believed: Checkpoint, found: Checkpoint): Promise<void> {
+export async function keepEvidence(stateDir: string, slug: string, believed: BelievedCheckpoint, found: BelievedCheckpoint): Promise<void> {
   await replaceFile(join(stateDir, `${slug}.changed`), `${believed.note}\n${found.note}`, 0o600);
 }
 

@@ -1,5 +1,5 @@
 /** At most `free` holders at a time, first come, first served. */
-export class Turns {
+export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

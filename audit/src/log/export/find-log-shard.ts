@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { inOrder, isSlug } from "../format/shard/shard-plan.ts";
 import { currentSlug, shardFolder } from "../format/shard/shards.ts";
 
-export type NamedShard = {
+export type LogShard = {
   slug: string;
   logDir: string;
   /** It grows still; an earlier one has its last checkpoint. */
@@ -17,7 +17,7 @@ class UnknownShardError extends Error {
 }
 
 /** @throws UnknownShardError, which names those that there are; LogDamagedError */
-export async function namedShard(auditDir: string, slug?: string): Promise<NamedShard> {
+export async function findLogShard(auditDir: string, slug?: string): Promise<LogShard> {
   const current = await currentSlug(auditDir);
   if (current === null) throw new UnknownShardError("there is no log yet");
   // A next one that is prepared is not begun.

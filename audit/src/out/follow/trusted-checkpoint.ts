@@ -1,8 +1,8 @@
 /** Reads a checkpoint and believes it once every key that the policy lists for its origin has signed. */
-import { openCheckpoint as openSigned } from "../../log/format/note/checkpoint.ts";
+import { openCheckpoint } from "../../log/format/note/checkpoint.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 
-export type Checkpoint = { origin: string; size: number; root: Buffer; note: string };
+export type BelievedCheckpoint = { origin: string; size: number; root: Buffer; note: string };
 
 /** The bytes are no checkpoint of this log. */
 export class CheckpointRefused extends Error {
@@ -11,11 +11,11 @@ export class CheckpointRefused extends Error {
 }
 
 /** @param keys of all the policy's logs. @throws {@link CheckpointRefused} */
-export function openCheckpoint(bytes: Buffer, origin: string, keys: readonly NoteKey[]): Checkpoint {
+export function believeCheckpoint(bytes: Buffer, origin: string, keys: readonly NoteKey[]): BelievedCheckpoint {
   const own = keys.filter(({ name }) => name === origin);
   if (own.length === 0) throw new CheckpointRefused(`the policy lists no key for ${origin}`);
   const note = bytes.toString("utf8");
-  const checkpoint = openSigned(note, own);
+  const checkpoint = openCheckpoint(note, own);
   if (checkpoint === null) throw new CheckpointRefused(`it is no checkpoint that each key of ${origin} has signed`);
   const { size, root } = checkpoint;
   return { origin, size, root, note };
