@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LogDamagedError } from "../../log/format/tree/log-reader.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
-import { CheckpointRefused, believeCheckpoint } from "./believe-checkpoint.ts";
+import { CheckpointRefused, openTrustedCheckpoint } from "./trusted-checkpoint.ts";
 import { keepEvidence, readSeen, writeSeen } from "./seen-file.ts";
 import { LogChangedError, VerifiedTree } from "./verified-tree.ts";
 
@@ -50,7 +50,8 @@ export class FollowedShard {
     }
     const note = await this.#readNote();
     const { note: believed, size } = this.#tree.checkpoint;
-    if (!note.equals(Buffer.from(believed, "utf8"))) await this.#tree.extendTo(believeCheckpoint(note, this.origin, keys), signal);
+    if (!note.equals(Buffer.from(believed, "utf8")))
+      await this.#tree.extendTo(openTrustedCheckpoint(note, this.origin, keys), signal);
     if (this.#tree.size > size) await writeSeen(this.#stateDir, this.slug, this.#tree.checkpoint);
     return this.#tree.size > before;
   }
@@ -61,7 +62,7 @@ export class FollowedShard {
    */
   async startOver(keys: readonly NoteKey[], signal: AbortSignal): Promise<void> {
     const tree = VerifiedTree.empty(this.logDir, this.origin);
-    await tree.extendTo(believeCheckpoint(await this.#readNote(), this.origin, keys), signal);
+    await tree.extendTo(openTrustedCheckpoint(await this.#readNote(), this.origin, keys), signal);
     this.#tree = tree;
     this.#isResumed = true;
   }

@@ -9,7 +9,7 @@ import { untilEither } from "../until-either.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import { parsePolicy } from "../../log/format/note/policy.ts";
-import { type BelievedCheckpoint, CheckpointRefused, believeCheckpoint } from "./believe-checkpoint.ts";
+import { type TrustedCheckpoint, CheckpointRefused, openTrustedCheckpoint } from "./trusted-checkpoint.ts";
 import type { Position } from "./position.ts";
 
 /** Entries that follow one another in one shard, proven to be in the tree of `treeSize`. */
@@ -103,8 +103,8 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /** Reads a checkpoint of one shard that lies beside its newest. @throws CheckpointRefused for what the log's own keys have not signed */
-  openNote({ origin }: FollowedShard, note: Buffer): BelievedCheckpoint {
-    return believeCheckpoint(note, origin, this.#policy?.keys ?? []);
+  openNote({ origin }: FollowedShard, note: Buffer): TrustedCheckpoint {
+    return openTrustedCheckpoint(note, origin, this.#policy?.keys ?? []);
   }
 
   /** Proven entries from this place on, also those behind a damaged shard, which wait for it; null is the log's beginning. */

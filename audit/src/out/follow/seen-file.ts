@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { replaceFile } from "@resontech/daemon/durable-file";
 import { inOrder, slugOf } from "../../log/format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../log/format/note/checkpoint.ts";
-import { type BelievedCheckpoint, believeCheckpoint } from "./believe-checkpoint.ts";
+import { type TrustedCheckpoint, openTrustedCheckpoint } from "./trusted-checkpoint.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import type { SeenTree } from "../../log/format/wire/frames.ts";
 
@@ -14,7 +14,7 @@ export async function readSeen(
   slug: string,
   origin: string,
   keys: readonly NoteKey[],
-): Promise<BelievedCheckpoint | null> {
+): Promise<TrustedCheckpoint | null> {
   let note: Buffer;
   try {
     note = await readFile(pathOf(stateDir, slug));
@@ -22,15 +22,20 @@ export async function readSeen(
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-  return believeCheckpoint(note, origin, keys);
+  return openTrustedCheckpoint(note, origin, keys);
 }
 
-export function writeSeen(stateDir: string, slug: string, { note }: BelievedCheckpoint): Promise<void> {
+export function writeSeen(stateDir: string, slug: string, { note }: TrustedCheckpoint): Promise<void> {
   return replaceFile(pathOf(stateDir, slug), note, 0o600);
 }
 
 /** Keeps two notes of one origin that contradict each other, under the name of the second's size; the first such pair stays. */
-export async function keepEvidence(stateDir: string, slug: string, believed: BelievedCheckpoint, found: BelievedCheckpoint): Promise<void> {
+export async function keepEvidence(
+  stateDir: string,
+  slug: string,
+  believed: TrustedCheckpoint,
+  found: TrustedCheckpoint,
+): Promise<void> {
   await replaceFile(join(stateDir, `${slug}.changed`), `${believed.note}\n${found.note}`, 0o600);
 }
 

@@ -2,7 +2,7 @@
 import { openCheckpoint } from "../../log/format/note/checkpoint.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 
-export type BelievedCheckpoint = { origin: string; size: number; root: Buffer; note: string };
+export type TrustedCheckpoint = { origin: string; size: number; root: Buffer; note: string };
 
 /** The bytes are no checkpoint of this log. */
 export class CheckpointRefused extends Error {
@@ -11,7 +11,7 @@ export class CheckpointRefused extends Error {
 }
 
 /** @param keys of all the policy's logs. @throws {@link CheckpointRefused} */
-export function believeCheckpoint(bytes: Buffer, origin: string, keys: readonly NoteKey[]): BelievedCheckpoint {
+export function openTrustedCheckpoint(bytes: Buffer, origin: string, keys: readonly NoteKey[]): TrustedCheckpoint {
   const own = keys.filter(({ name }) => name === origin);
   if (own.length === 0) throw new CheckpointRefused(`the policy lists no key for ${origin}`);
   const note = bytes.toString("utf8");

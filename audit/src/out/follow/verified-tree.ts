@@ -6,16 +6,16 @@ import { setImmediate } from "node:timers/promises";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../log/format/tree/log-reader.ts";
 import { hashLeaf, hashNode } from "../../log/format/tree/merkle.ts";
 import { hashesAtLevel, TILE_WIDTH } from "../../log/format/tree/tile-layout.ts";
-import type { BelievedCheckpoint } from "./believe-checkpoint.ts";
+import type { TrustedCheckpoint } from "./trusted-checkpoint.ts";
 
 /** The log's key has signed a tree that does not extend the one that was believed. Both notes together prove it to anybody. */
 export class LogChangedError extends Error {
   override readonly name = "LogChangedError";
   readonly code = "log_changed";
-  readonly believed: BelievedCheckpoint;
-  readonly found: BelievedCheckpoint;
+  readonly believed: TrustedCheckpoint;
+  readonly found: TrustedCheckpoint;
 
-  constructor(believed: BelievedCheckpoint, found: BelievedCheckpoint, what: string) {
+  constructor(believed: TrustedCheckpoint, found: TrustedCheckpoint, what: string) {
     super(`${found.origin}: ${what} (believed ${believed.size} entries, found ${found.size})`);
     this.believed = believed;
     this.found = found;
@@ -24,7 +24,7 @@ export class LogChangedError extends Error {
 
 /** What is believed at one moment; it is replaced, never changed, so that a reader keeps the one that it began with. */
 type View = {
-  checkpoint: BelievedCheckpoint;
+  checkpoint: TrustedCheckpoint;
   /** Hashes of the partial tile of each level: the right edge, from which everything below is proven. */
   edge: readonly (readonly Buffer[])[];
 };
@@ -48,14 +48,14 @@ export class VerifiedTree {
   }
 
   /** Takes up a tree that an earlier life believed. @throws LogDamagedError when the files do not give its root any more */
-  static async resume(logDir: string, believed: BelievedCheckpoint): Promise<VerifiedTree> {
+  static async resume(logDir: string, believed: TrustedCheckpoint): Promise<VerifiedTree> {
     const edge = await new LogReader(logDir).readRightEdge(believed.size);
     if (!frontierOfEdge(edge).root().equals(believed.root))
       throw new LogDamagedError(0, `the tiles do not give the root that ${believed.origin} had with ${believed.size} entries`);
     return new VerifiedTree(logDir, { checkpoint: believed, edge });
   }
 
-  get checkpoint(): BelievedCheckpoint {
+  get checkpoint(): TrustedCheckpoint {
     return this.#view.checkpoint;
   }
 
@@ -68,7 +68,7 @@ export class VerifiedTree {
    * @throws {@link LogChangedError}
    * @throws LogDamagedError when files are missing, or entries are not what their tile says
    */
-  async extendTo(next: BelievedCheckpoint, signal: AbortSignal): Promise<void> {
+  async extendTo(next: TrustedCheckpoint, signal: AbortSignal): Promise<void> {
     const believed = this.#view.checkpoint;
     if (next.size < believed.size) throw new LogChangedError(believed, next, "the log has become shorter");
     const edge = this.#view.edge.map((hashes) => [...hashes]);

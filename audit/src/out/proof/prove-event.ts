@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LogDamagedError } from "../../log/format/tree/log-reader.ts";
 import { TILE_WIDTH } from "../../log/format/tree/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
-import type { BelievedCheckpoint } from "../follow/believe-checkpoint.ts";
+import type { TrustedCheckpoint } from "../follow/trusted-checkpoint.ts";
 import { isIncluded } from "../../log/format/tree/proof-check.ts";
 import { tlogProof } from "../../log/format/tree/tlog-proof.ts";
 
@@ -17,7 +17,7 @@ export type ProvenEvent = { leaf: Buffer; leafHash: Buffer; proof: string };
 export async function proveEvent(
   { tree, logDir }: FollowedShard,
   index: number,
-  openNote: (note: Buffer) => BelievedCheckpoint,
+  openNote: (note: Buffer) => TrustedCheckpoint,
 ): Promise<ProvenEvent> {
   const newest = tree.checkpoint;
   const { entries, hashes } = await tree.readBundle(Math.floor(index / TILE_WIDTH));
@@ -34,7 +34,7 @@ export async function proveEvent(
 }
 
 /** Null while there is none, and for one that the log's own key has not signed. */
-async function readWitnessed(logDir: string, openNote: (note: Buffer) => BelievedCheckpoint): Promise<BelievedCheckpoint | null> {
+async function readWitnessed(logDir: string, openNote: (note: Buffer) => TrustedCheckpoint): Promise<TrustedCheckpoint | null> {
   try {
     return openNote(await readFile(join(logDir, "checkpoint.witnessed")));
   } catch {

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import t from "tap";
-import { believeCheckpoint } from "../../../src/out/follow/believe-checkpoint.ts";
+import { openTrustedCheckpoint } from "../../../src/out/follow/trusted-checkpoint.ts";
 import { parsePolicy } from "../../../src/log/format/note/policy.ts";
 
 const ORIGIN = "box.audit.acme/2026";
@@ -47,7 +47,7 @@ function signedByMlDsa(size: number, timeS = 1_772_323_200n): string {
 const logKeysOf = (policy: string) => parsePolicy(Buffer.from(policy)).logs;
 const policyOf = (...keys: Key[]) =>
   logKeysOf(`# ours\n${keys.map(({ verifierKey }) => `log ${verifierKey}\n`).join("")}quorum none\n`);
-const open = (note: string, keys = policyOf(ed25519, mlDsa)) => believeCheckpoint(Buffer.from(note, "utf8"), ORIGIN, keys);
+const open = (note: string, keys = policyOf(ed25519, mlDsa)) => openTrustedCheckpoint(Buffer.from(note, "utf8"), ORIGIN, keys);
 const refused = { code: "checkpoint_refused" };
 
 t.test("where the policy lists two keys both must have signed this very tree", async (t) => {
@@ -81,5 +81,5 @@ t.test("what is no checkpoint of this log is refused", async (t) => {
     ["more than 64 KiB", `${good}— ${"w".repeat(70_000)} AAAAAAAA\n`],
   ] as const)
     t.throws(() => open(note, keys), refused, what);
-  t.throws(() => believeCheckpoint(Buffer.from(good), "box.audit.acme/2027", keys), refused);
+  t.throws(() => openTrustedCheckpoint(Buffer.from(good), "box.audit.acme/2027", keys), refused);
 });
