@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
+import { abortable } from "@resontech/daemon/abortable";
 import type { Logger } from "pino";
-import { untilEither } from "./until-either.ts";
 import { type AuditProducer, AuditRejected, AuditUnavailable, connectProducer, type SeenTree } from "../log/producer/producer.ts";
 
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
@@ -54,7 +54,7 @@ export class Reporter implements AsyncDisposable {
   async say<T extends FactType>(fact: OwnFact<T>, signal: AbortSignal): Promise<void> {
     const said = this.#add(fact);
     said.catch(() => {});
-    await untilEither(said, signal);
+    await abortable(said, signal);
   }
 
   #add(fact: OwnFact): Promise<void> {

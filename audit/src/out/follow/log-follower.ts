@@ -1,11 +1,11 @@
 /** Follows the log's shards as they grow, and hands out their entries from any place on, proven, a bundle at a time. It only reads there. */
 import { readdir, readFile } from "node:fs/promises";
+import { abortable } from "@resontech/daemon/abortable";
 import type { Logger } from "pino";
 import { inOrder, isSlug } from "../../log/format/shard/shard-plan.ts";
 import { LogDamagedError } from "../../log/format/tree/log-reader.ts";
 import { currentSlug, shardFolder } from "../../log/format/shard/shards.ts";
 import { TILE_WIDTH } from "../../log/format/tree/tile-layout.ts";
-import { untilEither } from "../until-either.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import { parsePolicy } from "../../log/format/note/policy.ts";
@@ -124,7 +124,7 @@ export class LogFollower implements AsyncDisposable {
       const grown = this.#grown.promise;
       const found = await this.read(from, mayPass);
       if (found !== null) return found;
-      await untilEither(grown, signal);
+      await abortable(grown, signal);
     }
   }
 
