@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { refusalOfClone } from "./clone-path.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const startedAt = Date.now();
@@ -57,6 +58,9 @@ function fail(what, remedy) {
   process.stderr.write(`\nset-up stopped: ${what}\n  what to do: ${remedy}\n`);
   process.exit(1);
 }
+
+const refusal = refusalOfClone(root);
+if (refusal !== null) fail(refusal, "clone it again to a path without that, of at most 160 bytes");
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { stdio: ["ignore", 2, 2], cwd: root, ...options });

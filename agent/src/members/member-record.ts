@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
 import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
-import { NOTHING_TOLD, type Told } from "../decisions/told-events.ts";
+import { INITIAL_TOLD, type Told } from "../decisions/told-events.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
 import type { Kept } from "../substrate/enclosure.ts";
 
@@ -47,7 +47,7 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
     nextSeq: 1,
     pending: [],
     eventsOffset: 0,
-    told: NOTHING_TOLD,
+    told: INITIAL_TOLD,
     logOffset: 0,
     logSeq: 1,
     kept: {},

@@ -1,4 +1,5 @@
 /** No job runs, so that everything can be compared: auditd is stopped, then it hangs. What was refused is served afterwards. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { Api } from "../../appliance/api.ts";
 import type { RecordedJobs } from "../../jobs/recorded-job.ts";
@@ -31,6 +32,7 @@ export async function refusedWithoutAuditd(
   // No node's agent runs, so a job stays where it is until it is cancelled.
   await appliance.command(["stop", "agent"]);
   const outcomes: Record<string, Outcome> = {};
+  await endedJob(api, jobs);
   for (const outage of [stoppedAuditd(appliance, ["agent"]), hungAuditd(appliance, ["agent"])]) {
     const waits = { id: await jobs.submit(`waits-${outage.name}`, { rounds: 1, ticks: 1 }), name: `waits-${outage.name}` };
     const routes = await routeChanges({ appliance, api, bucket }, `asked-${outage.name}`, waits);
@@ -51,4 +53,16 @@ export async function refusedWithoutAuditd(
   // All that was stopped, and leases are as long as they ought to be.
   await appliance.command(["start"]);
   return outcomes;
+}
+
+/** One whose outputs may be removed: of a living one that is refused whatever the log does. */
+async function endedJob(api: Api, jobs: RecordedJobs): Promise<void> {
+  const id = await jobs.submit("ended", { rounds: 1, ticks: 1 });
+  await api.call("POST", `/api/tasks/${id}/cancel`);
+  for (let look = 0; look < 240; look++) {
+    const { status } = (await api.call("GET", `/api/tasks/${id}`)).body as { status: string };
+    if (status === "FAILED") return;
+    await sleep(500);
+  }
+  throw new Error(`the cancelled job ${id} did not end`);
 }

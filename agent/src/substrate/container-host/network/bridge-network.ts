@@ -8,7 +8,7 @@ import { Turns } from "@resontech/daemon/turns";
 import type Docker from "dockerode";
 import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";
-import { whileThingsGo } from "../containers/engine-retry.ts";
+import { retryOnVanished } from "../containers/engine-retry.ts";
 import { chooseSubnet, gatewayAddress, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
 import { NetworkNotClosedError } from "../../substrate-errors.ts";
 import type { BridgeIdentity } from "./bridge-identity.ts";
@@ -177,7 +177,7 @@ export class BridgeNetwork implements JobNetwork {
       Options: { "com.docker.network.bridge.name": this.#firewall.bridge(attempt) },
       Labels: { [LABELS.instance]: this.#instance, [LABELS.attempt]: attempt },
     };
-    await whileThingsGo(() => this.#engine.createNetwork(wanted));
+    await retryOnVanished(() => this.#engine.createNetwork(wanted));
   }
 
   #name(attempt: string): string {

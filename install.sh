@@ -10,6 +10,14 @@ export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 key='@BUNDLE_PUBLIC_KEY_PEM_BASE64@'
 
+# A bundle carries its key; the source has none.
+case $key in
+  @*)
+    printf 'install.sh: this is the source, and no bundle lies beside it\n  what to do: build one with `npm run airgap -- build --out DIR`, then run `sh DIR/install.sh`; `npm run try` does both\n' >&2
+    exit 2
+    ;;
+esac
+
 refuse() {
   printf 'install.sh: refused: %s\n  what to do: %s\nNothing on this host was changed.\n' "$1" "$2" >&2
   exit 3
