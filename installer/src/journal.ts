@@ -1,10 +1,10 @@
 /** The journal: a line, synced, before each step and after it. An install that was broken off goes on from it; uninstall replays the ledger. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { InstallRequest } from "./request.ts";
-import { syncPath } from "./sync-path.ts";
 
 const closed = { additionalProperties: false } as const;
 const at = Type.String();
@@ -103,7 +103,7 @@ export class Journal {
     } finally {
       closeSync(fd);
     }
-    if (this.#lines.length === 0) syncPath(dirname(this.file));
+    if (this.#lines.length === 0) syncNow(dirname(this.file));
     this.#lines.push(line);
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
 import { erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
-import { until } from "../../../audit/test/audit-out/helper.ts";
+import { until } from "../../../audit/test/out/helper.ts";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/commands/ask-vault.ts";
 import { closesConnection } from "../../src/parts/health.ts";

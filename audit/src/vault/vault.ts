@@ -5,10 +5,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resontech/contracts/vault-control";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
+import { Turns } from "@resontech/daemon/turns";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
-import { reasonOf } from "../db/scrub-room.ts";
-import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
+import { reasonOf } from "../scrub/scrub-room.ts";
+import { type AuditConnection, AuditUnavailable } from "../log/producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";
@@ -26,7 +27,6 @@ import { AuditRecord } from "./record/audit-record.ts";
 import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
-import { Turns } from "./turns.ts";
 
 const controlRequest = Compile(VaultControlRequest);
 const tokensRequest = Compile(VaultTokensRequest);
@@ -82,7 +82,7 @@ export class Vault implements AsyncDisposable {
     await this.#parts.record[Symbol.asyncDispose]();
     await this.#working;
     // What has the turn ends with the line to auditd.
-    await this.#parts.turns.run(async () => {});
+    await this.#parts.turns.idle();
     this.#opened[Symbol.dispose]();
   }
 

@@ -1,6 +1,6 @@
 /** What an operator asks for and is refused before anything is done leaves one record, durable before the answer. */
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
 import { erase, startedBoth } from "./helper.ts";
 

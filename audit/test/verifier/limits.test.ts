@@ -1,17 +1,17 @@
 import t from "tap";
-import { IssuedUrls } from "../../src/verifier/issued-urls.ts";
-import { CoordinatorClock } from "../../src/verifier/coordinator-clock.ts";
-import { DigestTable } from "../../src/verifier/digest-table.ts";
-import { Horizon } from "../../src/verifier/horizon.ts";
-import type { Leaf } from "../../src/verifier/leaf.ts";
-import { MembersWords } from "../../src/verifier/members-words.ts";
-import { MultipartUploads } from "../../src/verifier/multipart-uploads.ts";
-import { Operations } from "../../src/verifier/operations.ts";
-import { Placements } from "../../src/verifier/placements.ts";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
-import { SCHEMA_SHA256 } from "../../src/verifier/catalogue.ts";
-import { Sequences } from "../../src/verifier/sequences.ts";
-import { isAnnounced, parseDowntime } from "../../src/verifier/timeline.ts";
+import { IssuedUrls } from "../../src/verifier/completeness/issued-urls.ts";
+import { CoordinatorClock } from "../../src/verifier/completeness/coordinator-clock.ts";
+import { DigestTable } from "../../src/verifier/completeness/digest-table.ts";
+import { Horizon } from "../../src/verifier/completeness/horizon.ts";
+import type { Leaf } from "../../src/verifier/leaf/leaf.ts";
+import { MembersWords } from "../../src/verifier/completeness/members-words.ts";
+import { MultipartUploads } from "../../src/verifier/completeness/multipart-uploads.ts";
+import { Operations } from "../../src/verifier/completeness/operations.ts";
+import { Placements } from "../../src/verifier/completeness/placements.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
+import { SCHEMA_SHA256 } from "../../src/verifier/leaf/catalogue.ts";
+import { Sequences } from "../../src/verifier/completeness/sequences.ts";
+import { isAnnounced, parseDowntime } from "../../src/verifier/completeness/timeline.ts";
 
 const said = (changes: Partial<Leaf>): Leaf => ({
   ...{ op: "op", type: "job.submit", phase: "requested", t: "", t_log: "2026-03-01T08:00:00.000Z", prod: "auditd", boot: "a" },

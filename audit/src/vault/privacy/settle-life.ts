@@ -2,7 +2,7 @@
  * What a database that was put back has under way, or still to say, and the log has ended since: it becomes what the log has of it, before anything is
  * said in the new life. Killed in between, it is settled by the next connection.
  */
-import type { AuditConnection, SaidOfOperation } from "../../producer/producer.ts";
+import type { AuditConnection, SaidOfOperation } from "../../log/producer/producer.ts";
 import { awaitsFact, endingOf, outcomeIn } from "../decisions/ended.ts";
 import type { VaultParts } from "../parts.ts";
 import type { Act, Acts } from "./acts.ts";
