@@ -29,9 +29,9 @@ import { FoundLog } from "./shard/found-log.ts";
 import { HostClock } from "./host/host-clock.ts";
 import { LogKeys } from "./keys/log-keys.ts";
 import { NodeRelay } from "./ports/node-relay.ts";
-import { OpenShard, type Surroundings } from "./shard/open-shard.ts";
+import { OpenShard, type ShardContext } from "./shard/open-shard.ts";
 import { ProducerPort } from "./ports/producer-port.ts";
-import { OUTWARD, type ProducerSession } from "./ports/producer-session.ts";
+import { AUDIT_OUT, type ProducerSession } from "./ports/producer-session.ts";
 import { type ShardFiles, shardFiles } from "./shard/shard-files.ts";
 import { setPolicy } from "./trust/set-policy.ts";
 import { ShardDeletion } from "./shard/shard-deletion.ts";
@@ -185,8 +185,8 @@ export class Auditd implements AsyncDisposable {
         return shard().auditLog;
       },
       originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
-      saidOf: (prod: string, ops: readonly string[], after: LogPlace | undefined, isOver: () => boolean) =>
-        shard().saidOf(prod, ops, after, isOver),
+      findOutcomes: (prod: string, ops: readonly string[], after: LogPlace | undefined, isOver: () => boolean) =>
+        shard().findOutcomes(prod, ops, after, isOver),
       isOfOlder: async (acknowledged: Acknowledged) => {
         const { past } = shard();
         if (past === null) return false;
@@ -204,7 +204,7 @@ export class Auditd implements AsyncDisposable {
       onLoss: () => this.#drainForLoss(),
       onFatal: this.#onFatal,
     };
-    if (this.#config.producers.some(({ name }) => name === OUTWARD)) this.#learning = Promise.withResolvers();
+    if (this.#config.producers.some(({ name }) => name === AUDIT_OUT)) this.#learning = Promise.withResolvers();
     // One after the other: each reads the log, and what was heard before counts before it.
     const onClaims = (prod: string, session: ProducerSession): void => {
       void this.#heard.run(() => this.#hear(prod, session).catch(this.#onFatal));
@@ -242,7 +242,7 @@ export class Auditd implements AsyncDisposable {
     const isTakenUp = (): boolean => this.#shard !== null || this.#turning !== null;
     if (isTakenUp()) return;
     await this.#found.hear(prod, session.claims);
-    if (prod === OUTWARD) this.#learning?.resolve();
+    if (prod === AUDIT_OUT) this.#learning?.resolve();
     if (this.#rolledBack !== null) {
       const seen = await this.#found.rolledBack();
       // Two people may have opened a shard meanwhile: it is not the one that was put back.
@@ -291,7 +291,7 @@ export class Auditd implements AsyncDisposable {
     for (const port of this.#ports) port.hold("log_rolled_back", message);
   }
 
-  async #around(files: ShardFiles): Promise<Surroundings> {
+  async #around(files: ShardFiles): Promise<ShardContext> {
     return {
       config: this.#config,
       signers: await this.#keys.signersOf(files),

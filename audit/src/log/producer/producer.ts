@@ -72,7 +72,7 @@ export interface AuditConnection extends AsyncDisposable {
    * What the log says of operations of this family behind an entry, in order; of the shard that is written and the one before. It reads all that
    * follows, which may take minutes: for a producer whose database was put back.
    */
-  saidOf(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]>;
+  findOutcomes(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]>;
   status(): Promise<LogStatus>;
   /**
    * Hands on what a node signed, unopened; for the one producer that auditd takes it from.
@@ -204,7 +204,7 @@ abstract class Connection implements AuditConnection {
     return reply.operations;
   }
 
-  async saidOf(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]> {
+  async findOutcomes(ops: readonly string[], after?: LogPlace): Promise<SaidOfOperation[]> {
     const said: SaidOfOperation[] = [];
     for (let at = 0; at < ops.length; at += MAX_OPERATIONS_ASKED) {
       const some = ops.slice(at, at + MAX_OPERATIONS_ASKED);

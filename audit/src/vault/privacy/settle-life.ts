@@ -20,7 +20,7 @@ export async function settleLife(
   if (!outbox.isUnsettled) return;
   const ops = new Set([...acts.underWay(), ...outbox.unsent].map(({ op }) => op));
   const open = new Set((await connection.openOperations()).map(({ op }) => op));
-  const said = Map.groupBy(await connection.saidOf([...ops], outbox.knownUpTo), ({ op }) => op);
+  const said = Map.groupBy(await connection.findOutcomes([...ops], outbox.knownUpTo), ({ op }) => op);
   await turns.run(async () => {
     // The log lacks the request itself: that is still to be said.
     const unasked = new Set(outbox.unsent.flatMap(({ op, phase }) => (phase === "requested" && !said.has(op) ? [op] : [])));

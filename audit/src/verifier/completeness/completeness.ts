@@ -6,7 +6,7 @@ import { instantMs } from "../leaf/instant.ts";
 import { IssuedUrls } from "./issued-urls.ts";
 import type { Leaf } from "../leaf/leaf.ts";
 import { binariesText, MEASURED, Measured } from "./measured.ts";
-import { MembersWords } from "./members-words.ts";
+import { MemberCrossCheck } from "./member-cross-check.ts";
 import { MultipartUploads } from "./multipart-uploads.ts";
 import { Operations } from "./operations.ts";
 import { Placements } from "./placements.ts";
@@ -38,7 +38,7 @@ export class Completeness {
   readonly #clock = new CoordinatorClock();
   readonly #uploads = new MultipartUploads(this.#horizon);
   readonly #placements: Placements;
-  readonly #words = new MembersWords(this.#horizon, this.#clock);
+  readonly #words = new MemberCrossCheck(this.#horizon, this.#clock);
   readonly #faults: Verdict[] = [];
   #recovered: Recovered | null = null;
   #hasStarted = false;

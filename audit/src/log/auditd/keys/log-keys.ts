@@ -6,7 +6,7 @@ import type { ShardFiles } from "../shard/shard-files.ts";
 import { type FileKeyKind, KeyFile } from "./key-file.ts";
 import type { KeyHolder } from "./key-holder.ts";
 import { KeyToken } from "./key-token.ts";
-import { FileElse } from "./file-else.ts";
+import { PlainKeyFirst } from "./plain-key-first.ts";
 
 const ED25519 = { kind: "ed25519", type: KEY_TYPE.ed25519, algorithm: "ed25519" } as const;
 const ML_DSA_44 = { kind: "mlDsa44", type: KEY_TYPE.mlDsa44, algorithm: "ml-dsa-44" } as const;
@@ -23,9 +23,9 @@ export class LogKeys implements Disposable {
   /** @throws ConfigError when the token that is configured is not there, or does not let us in */
   static async open({ token, tpm }: AuditdConfig): Promise<LogKeys> {
     const inFile = (kind: FileKeyKind): KeyHolder =>
-      tpm === undefined ? new KeyFile(kind) : new FileElse(new KeyFile(kind), new KeyFile(kind, tpmSeal(tpm)));
+      tpm === undefined ? new KeyFile(kind) : new PlainKeyFirst(new KeyFile(kind), new KeyFile(kind, tpmSeal(tpm)));
     if (token === undefined) return new LogKeys([inFile(ED25519), inFile(ML_DSA_44)]);
-    return new LogKeys([new FileElse(inFile(ED25519), await KeyToken.open(token)), inFile(ML_DSA_44)]);
+    return new LogKeys([new PlainKeyFirst(inFile(ED25519), await KeyToken.open(token)), inFile(ML_DSA_44)]);
   }
 
   async ensure(shard: ShardFiles): Promise<void> {

@@ -26,7 +26,7 @@ import type { Acknowledged } from "../decisions/ledger.ts";
 import type { AuditLog } from "../commit/audit-log.ts";
 
 /** The producer that reads the log for others: it knows what exporters and witnesses have seen. */
-export const OUTWARD = "audit-out";
+export const AUDIT_OUT = "audit-out";
 /** The producer that takes over what opens commitments. */
 const VAULT = "vault";
 /** More than this unanswered and the socket is not read: the kernel then holds the producer back. */
@@ -107,7 +107,7 @@ export type SessionHost = {
   /** The shard in which this very leaf is durable: the one that is written or the one before; null for neither. */
   originOf: (index: number, leafHash: string) => Promise<string | null>;
   /** What the log says of operations of its family; null once nobody waits any more. */
-  saidOf: (
+  findOutcomes: (
     prod: string,
     ops: readonly string[],
     after: LogPlace | undefined,
@@ -278,7 +278,7 @@ export class ProducerSession {
         return this.#reply({ id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
       case "said-of":
         this.#host
-          .saidOf(this.#prod, query.ops, query.after, () => this.#isOver || this.#socket.destroyed)
+          .findOutcomes(this.#prod, query.ops, query.after, () => this.#isOver || this.#socket.destroyed)
           .then((said) => said !== null && this.#reply({ id: query.id, said }), onFatal);
         return;
       case "status":
@@ -290,7 +290,7 @@ export class ProducerSession {
         );
         return;
       case "cosign":
-        if (this.#prod !== OUTWARD) throw new Error(`cosignatures are handed in by ${OUTWARD} alone`);
+        if (this.#prod !== AUDIT_OUT) throw new Error(`cosignatures are handed in by ${AUDIT_OUT} alone`);
         cosign(query.origin, query.size, query.lines).then((reply) => this.#reply({ id: query.id, ...reply }), onFatal);
         return;
       case "witnessed":

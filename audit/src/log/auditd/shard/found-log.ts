@@ -20,7 +20,7 @@ import { hashLeaf } from "../../format/tree/merkle.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";
 import type { LogKeys } from "../keys/log-keys.ts";
 import { PastShard } from "./past-shard.ts";
-import { type Claims, OUTWARD } from "../ports/producer-session.ts";
+import { type Claims, AUDIT_OUT } from "../ports/producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
@@ -30,13 +30,13 @@ const WITNESS = "witness";
 /** Its quorum has seen more of the log than there is. */
 const WITNESSED_FILE = "checkpoint.witnessed";
 
-type Surroundings = { config: AuditdConfig; keys: LogKeys; trust: TrustPolicy; withRoom: WithRoom };
+type ShardContext = { config: AuditdConfig; keys: LogKeys; trust: TrustPolicy; withRoom: WithRoom };
 
 export class FoundLog {
   readonly files: ShardFiles;
   readonly recovered: Recovered;
   readonly past: PastShard | null;
-  readonly #around: Surroundings;
+  readonly #around: ShardContext;
   /** Of this shard, while later ones have theirs: it was written to its end once, whatever its folder says. */
   readonly #areKeysGone: boolean;
   readonly #seen: SeenMost;
@@ -45,7 +45,7 @@ export class FoundLog {
     files: ShardFiles,
     recovered: Recovered,
     past: PastShard | null,
-    around: Surroundings,
+    around: ShardContext,
     areKeysGone: boolean,
   ) {
     this.files = files;
@@ -60,7 +60,7 @@ export class FoundLog {
   }
 
   /** @throws LogDamagedError @throws ConfigError for a key that is missing, where nothing shows that the shard is written no more */
-  static async open(around: Surroundings): Promise<FoundLog> {
+  static async open(around: ShardContext): Promise<FoundLog> {
     const { config, keys, trust } = around;
     const files = await currentShard(config);
     if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
@@ -79,7 +79,7 @@ export class FoundLog {
   /** What a producer holds; audit-out alone says what readers and witnesses have. */
   async hear(prod: string, { boot, highestAck, seen }: Claims): Promise<void> {
     const { originPrefix } = this.#around.config;
-    for (const one of prod === OUTWARD ? seen : []) {
+    for (const one of prod === AUDIT_OUT ? seen : []) {
       const slug = slugOf(one.origin);
       if (one.origin === `${originPrefix}/${slug}` && mayBeFollowed(slug)) this.#seen.add(one);
     }
@@ -160,7 +160,7 @@ export class FoundLog {
 }
 
 /** Shards after this one that the policy lists, or whose private keys are there. */
-async function laterWithKeys({ slug }: ShardFiles, { config, keys, trust }: Surroundings): Promise<string[]> {
+async function laterWithKeys({ slug }: ShardFiles, { config, keys, trust }: ShardContext): Promise<string[]> {
   const { originPrefix } = config;
   const listed = (await trust.current()).logs.map(({ name }) => name).filter((name) => name.startsWith(`${originPrefix}/`));
   const found = new Set(listed.filter((name) => isSlug(slugOf(name)) && inOrder(slugOf(name), slug) > 0));
@@ -181,7 +181,7 @@ async function publicKeys({ origin }: ShardFiles, trust: TrustPolicy): Promise<r
 export function readShard(
   { logDir, origin }: ShardFiles,
   keys: readonly NoteKey[],
-  { config, withRoom }: Pick<Surroundings, "config" | "withRoom">,
+  { config, withRoom }: Pick<ShardContext, "config" | "withRoom">,
 ): Promise<Recovered> {
   return recover(logDir, origin, keys, familiesOf(config), withRoom);
 }

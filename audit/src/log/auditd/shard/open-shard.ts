@@ -18,7 +18,7 @@ import { Checkpointer } from "../checkpoint/checkpointer.ts";
 import { type SavedLedger, saveLedger } from "../commit/ledger-file.ts";
 import type { PastShard } from "./past-shard.ts";
 import type { Recovered } from "./recovery.ts";
-import { saidOf } from "../commit/said-search.ts";
+import { findOutcomes } from "../commit/find-outcomes.ts";
 import type { ShardFiles } from "./shard-files.ts";
 import { type Segment, Sidecar } from "../commit/sidecar.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
@@ -29,7 +29,7 @@ const SAVE_LEDGER_EVERY = 16_384;
 /** Twice what a checkpoint covers at the highest rate that was measured; some 50 MB. */
 const MAX_UNCOVERED = 65_536;
 
-export type Surroundings = {
+export type ShardContext = {
   config: AuditdConfig;
   signers: readonly LogSigner[];
   trust: TrustPolicy;
@@ -50,7 +50,7 @@ export class OpenShard implements AsyncDisposable {
   readonly witnessing: Witnessing;
   readonly files: ShardFiles;
   readonly past: PastShard | null;
-  readonly #around: Surroundings;
+  readonly #around: ShardContext;
   readonly #wal: Wal;
   readonly #sidecar: Sidecar;
   #toSave: SavedLedger | null = null;
@@ -58,7 +58,7 @@ export class OpenShard implements AsyncDisposable {
 
   private constructor(
     files: ShardFiles,
-    around: Surroundings,
+    around: ShardContext,
     past: PastShard | null,
     wal: Wal,
     sidecar: Sidecar,
@@ -75,7 +75,7 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** Goes on with a shard as it was found, or begins one, and signs. @throws LogDamagedError */
-  static async open(files: ShardFiles, recovered: Recovered, history: History, around: Surroundings): Promise<OpenShard> {
+  static async open(files: ShardFiles, recovered: Recovered, history: History, around: ShardContext): Promise<OpenShard> {
     const { ledger, wal: found } = recovered;
     const { beginning } = history;
     const boot = crypto.randomUUID();
@@ -111,7 +111,7 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** Signs what the write-ahead log of a closed shard still holds, and adds nothing to it. */
-  static async finish(files: ShardFiles, recovered: Recovered, around: Surroundings): Promise<void> {
+  static async finish(files: ShardFiles, recovered: Recovered, around: ShardContext): Promise<void> {
     await using shard = await OpenShard.#build(files, recovered, null, crypto.randomUUID(), around);
     await shard.#sign(shard.auditLog.nextIndex - 1, recovered.wal);
   }
@@ -121,7 +121,7 @@ export class OpenShard implements AsyncDisposable {
     { tree, ledger, wal: found }: Recovered,
     past: PastShard | null,
     boot: string,
-    around: Surroundings,
+    around: ShardContext,
   ): Promise<OpenShard> {
     const { config, signers, trust, withRoom, onFatal } = around;
     const { segmentBytes, checkpointMs } = config;
@@ -172,7 +172,7 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** What the log says of operations of a producer's family, behind an entry, in the order of the log; null once nobody waits any more. */
-  saidOf(
+  findOutcomes(
     prod: string,
     ops: readonly string[],
     after: LogPlace | undefined,
@@ -185,7 +185,7 @@ export class OpenShard implements AsyncDisposable {
       readLeaf: (index: number) => auditLog.readLeaf(index),
     };
     const isOf = (other: string): boolean => auditLog.ledger.isOfFamily(prod, other);
-    return saidOf(past === null ? [written] : [past, written], { ops: new Set(ops), after, isOf }, isOver);
+    return findOutcomes(past === null ? [written] : [past, written], { ops: new Set(ops), after, isOf }, isOver);
   }
 
   /** The shard that is meant by an index, where its hash is not known: this one, if it has so many entries. */

@@ -25,7 +25,7 @@ const TYPE = "audit.shard.delete";
 const DOOMED = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?\.deleted\.([0-9a-f-]{36})$/;
 const CHECKPOINT = "checkpoint";
 
-type Surroundings = {
+type ShardContext = {
   auditDir: string;
   spools: Spools;
   isClockTrusted: () => boolean;
@@ -40,10 +40,10 @@ type Doomed = { folder: string; op: string };
 type Closing = Pick<EventDraft<typeof TYPE>, "phase" | "outcome" | "detail">;
 
 export class ShardDeletion {
-  readonly #around: Surroundings;
+  readonly #around: ShardContext;
   readonly #turns = new Turns();
 
-  constructor(around: Surroundings) {
+  constructor(around: ShardContext) {
     this.#around = around;
   }
 

@@ -11,7 +11,7 @@ import { setCurrentSlug } from "../../format/shard/shards.ts";
 import { readShard } from "./found-log.ts";
 import type { LogKeys } from "../keys/log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
-import { OpenShard, type Surroundings } from "./open-shard.ts";
+import { OpenShard, type ShardContext } from "./open-shard.ts";
 import { PastShard } from "./past-shard.ts";
 import { type ShardFiles, shardFiles } from "./shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
@@ -21,7 +21,7 @@ type Parts = {
   keys: LogKeys;
   trust: TrustPolicy;
   log: Logger;
-  around: (files: ShardFiles) => Promise<Surroundings>;
+  around: (files: ShardFiles) => Promise<ShardContext>;
 };
 
 export class Succession {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { saidOf } from "../../../src/log/auditd/commit/said-search.ts";
+import { findOutcomes } from "../../../src/log/auditd/commit/find-outcomes.ts";
 
 const leaf = (op: string, phase: string, prod = "vault") =>
   Buffer.from(JSON.stringify({ detail: { n: 1 }, op, phase, prod, t_log: "2026-11-25T00:00:00.000Z" }));
@@ -13,7 +13,7 @@ const shards = [
   shard("a/2026", [leaf("one", "fact"), leaf("one", "fact", "gate"), leaf("three", "failed"), leaf("two", "failed")]),
 ];
 const search = async (ops: string[], after?: { origin: string; index: number }, isOver = () => false) =>
-  (await saidOf(shards, { ops: new Set(ops), after, isOf: (prod) => prod === "vault" }, isOver))?.map(
+  (await findOutcomes(shards, { ops: new Set(ops), after, isOf: (prod) => prod === "vault" }, isOver))?.map(
     ({ op, phase, origin, index }) => `${op} ${phase} ${origin} ${index}`,
   );
 

@@ -15,7 +15,7 @@ const LEAVES_AT_ONCE = 256;
  * @param isOver nobody waits for it any more
  * @returns in the order of the log; null where it was over before
  */
-export async function saidOf(
+export async function findOutcomes(
   shards: readonly (Pick<SearchedShard, "nextIndex" | "readLeaf"> & { origin: string })[],
   { ops, after, isOf }: { ops: ReadonlySet<string>; after: LogPlace | undefined; isOf: (prod: string) => boolean },
   isOver: () => boolean,

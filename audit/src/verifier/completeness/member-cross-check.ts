@@ -48,7 +48,7 @@ type Node = {
   owed: Owed[];
 };
 
-export class MembersWords {
+export class MemberCrossCheck {
   readonly #horizon: Horizon;
   readonly #clock: CoordinatorClock;
   readonly #members = new Map<string, Member>();

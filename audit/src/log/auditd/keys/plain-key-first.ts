@@ -3,7 +3,7 @@ import type { ShardFiles } from "../shard/shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 /** A shard that has a key in a plain file keeps it, wherever new keys go: what has begun is never signed by another key. */
-export class FileElse implements KeyHolder {
+export class PlainKeyFirst implements KeyHolder {
   readonly #file: KeyHolder;
   readonly #other: KeyHolder;
 
