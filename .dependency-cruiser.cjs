@@ -16,8 +16,52 @@ const coordinator = [
 ];
 const under = (layers) => `^coordinator/src/(${layers.flat().join("|")})`;
 
+/**
+ * The four products of audit/src (log, out, vault, verifier) and the two folders that they share; `log` has five parts of its own.
+ * Folder → what of audit/src it may import beside itself. audit/README.md says why.
+ */
+const auditArrows = {
+  "log/format": [],
+  "log/producer": ["log/format"],
+  "log/export": ["log/format"],
+  "log/witness": ["log/format"],
+  "log/auditd": ["log/format", "keys"],
+  out: ["log/format", "log/producer", "log/export", "scrub"],
+  vault: ["log/format", "log/producer", "keys", "scrub"],
+  verifier: [],
+  keys: [],
+  scrub: [],
+};
+const auditRules = Object.entries(auditArrows).map(([folder, others]) => ({
+  name: `audit-${folder.replace("/", "-")}`,
+  comment: `audit/src/${folder} imports of audit/src only: ${[folder, ...others].join(", ")}`,
+  severity: "error",
+  from: { path: `^audit/src/${folder}/` },
+  to: { path: "^audit/src/", pathNot: `^audit/src/(${[folder, ...others].join("|")})/` },
+}));
 module.exports = {
   forbidden: [
+    ...auditRules,
+    {
+      name: "audit-has-these-folders-alone",
+      severity: "error",
+      from: { path: "^audit/src/", pathNot: `^audit/src/(${Object.keys(auditArrows).join("|")})/` },
+      to: {},
+    },
+    {
+      name: "verifier-has-code-of-its-own",
+      comment: "it judges what the rest of this tree wrote, so it shares no line with it, and no package but one for ML-DSA-44",
+      severity: "error",
+      from: { path: "^audit/src/verifier/" },
+      to: { pathNot: "^(audit/src/verifier/|node_modules/@noble/post-quantum/)", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "verifier-judges-in-any-runtime",
+      comment: "only main.ts and platform/ know Node; the page has the rest, too",
+      severity: "error",
+      from: { path: "^audit/src/verifier/", pathNot: "^audit/src/verifier/(main|judge)\\.ts$|^audit/src/verifier/platform/" },
+      to: { dependencyTypes: ["core"] },
+    },
     ...coordinator.slice(0, -1).map((layer, at) => ({
       name: "no-arrow-upward-in-the-coordinator",
       severity: "error",
@@ -48,7 +92,7 @@ module.exports = {
       comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",
       from: { path: "^(coordinator|agent|audit|s3-front)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/producer/|$1/)" },
+      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|$1/)" },
     },
     {
       name: "no-test-code-in-product",
@@ -58,9 +102,9 @@ module.exports = {
     },
     {
       name: "decisions-stay-pure",
-      comment: "a folder named decisions/ holds pure functions: no I/O, no engine clients",
+      comment: "a folder named decisions/, and what an event of the log is, are pure functions: no I/O, no engine clients",
       severity: "error",
-      from: { path: "/decisions/", pathNot: "/test/" },
+      from: { path: ["/decisions/", "^audit/src/log/format/event/", "^audit/src/log/format/shard/shard-plan"], pathNot: "/test/" },
       to: {
         path: [
           "^(node:)?(fs|fs/promises|net|http|https|child_process|os|worker_threads|dgram|tls)$",

@@ -112,7 +112,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     for (let wasFull = false; !signal.aborted; await diskWake.within(DISK_MS, signal)) {
       const isFull = disk.check();
       // Again and again while it lasts: one that was under way may have been begun meanwhile.
-      if (isFull) members.endForWantOfDisk();
+      if (isFull) members.endForFullDisk();
       if (isFull !== wasFull) {
         log[isFull ? "error" : "info"](
           { dataDir: config.dataDir },

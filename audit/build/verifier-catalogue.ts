@@ -1,13 +1,13 @@
 /**
  * The catalogue as the verifier carries it: schemas as data, without the library that made them. `node audit/build/verifier-catalogue.ts` writes
- * `src/verifier/catalogue.json`; a test fails when the two differ.
+ * `src/verifier/leaf/catalogue.json`; a test fails when the two differ.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CatalogueEntry, EVENT_CATALOGUE, EVENT_TYPES, leafSchema } from "@resontech/contracts/audit-catalogue";
-import { SCHEMA_SHA256 } from "../src/event/event-schema.ts";
+import { SCHEMA_SHA256 } from "../src/log/format/event/event-schema.ts";
 
-export const CATALOGUE_FILE = join(import.meta.dirname, "../src/verifier/catalogue.json");
+export const CATALOGUE_FILE = join(import.meta.dirname, "../src/verifier/leaf/catalogue.json");
 
 export function catalogueText(): string {
   const { properties, required } = plain(leafSchema("audit.stop")) as {

@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import type { WithRoom } from "@resontech/daemon/durable-file";
 import type { Test } from "tap";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
-import { parseLeaf } from "../src/event/leaf.ts";
-import { exportLog } from "../src/export/export-log.ts";
-import { type Checkpoint, checkpointText, signatureOf } from "../src/log/checkpoint.ts";
-import type { WithRoom } from "../src/log/durable-file.ts";
-import { LogReader } from "../src/log/log-reader.ts";
-import type { NoteSigner } from "../src/log/note-key.ts";
-import { formatNote } from "../src/log/signed-note.ts";
+import { parseLeaf } from "../src/log/format/event/leaf.ts";
+import { exportLog } from "../src/log/export/export-log.ts";
+import { type Checkpoint, checkpointText, signatureOf } from "../src/log/format/note/checkpoint.ts";
+import { LogReader } from "../src/log/format/tree/log-reader.ts";
+import type { NoteSigner } from "../src/log/format/note/note-key.ts";
+import { formatNote } from "../src/log/format/note/signed-note.ts";
 
 const TODAY = new Date().toISOString().slice(0, 10);
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Test } from "tap";
-import { until } from "./audit-out/helper.ts";
+import { until } from "./out/helper.ts";
 
 export const PCR = 7;
 const ONE = "1".repeat(64);

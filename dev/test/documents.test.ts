@@ -61,7 +61,7 @@ t.test("every request that a document names is a route of the API", async (t) =>
 });
 
 t.test("every document that the code refers to is there", async (t) => {
-  const sources = globSync(["*/src/**/*.ts", "*/test/**/*.ts", "proofs/**/*.ts", "dev/**/*.ts", "installer/install.sh"], {
+  const sources = globSync(["*/src/**/*.ts", "*/test/**/*.ts", "proofs/**/*.ts", "dev/**/*.ts", "install.sh"], {
     cwd: repository,
     exclude: ["**/node_modules/**"],
   });

@@ -3,8 +3,8 @@ import { filesOfTier, readTestOptions, TestOptionsError } from "../tests/options
 import { tierOf } from "../tests/tier.ts";
 
 t.test("a file's name says its tier", async (t) => {
-  t.equal(tierOf("audit/test/log/merkle.test.ts"), "unit");
-  t.equal(tierOf("audit/test/auditd/shards.engines.test.ts"), "engines");
+  t.equal(tierOf("audit/test/log/format/tree/merkle.test.ts"), "unit");
+  t.equal(tierOf("audit/test/log/auditd/shards.engines.test.ts"), "engines");
   t.equal(tierOf("audit/test/verifier/page/page.browser.test.ts"), "browser");
   t.equal(tierOf("acceptance/test/federated-job.test.ts"), "acceptance");
 });

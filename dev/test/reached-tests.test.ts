@@ -3,40 +3,40 @@ import { reachedTests } from "../tests/reached-tests.ts";
 
 const tests = [
   "acceptance/test/federated-job.test.ts",
-  "audit/test/log/merkle.test.ts",
-  "audit/test/auditd/shards.engines.test.ts",
+  "audit/test/log/format/tree/merkle.test.ts",
+  "audit/test/log/auditd/shards.engines.test.ts",
   "cli/test/audit.engines.test.ts",
   "policies/test/realm.test.ts",
 ];
 const imports = new Map<string, readonly string[]>([
-  ["audit/src/log/merkle.ts", []],
-  ["audit/src/auditd/auditd.ts", ["audit/src/log/merkle.ts"]],
-  ["audit/src/auditd/main.ts", ["audit/src/auditd/auditd.ts"]],
+  ["audit/src/log/format/tree/merkle.ts", []],
+  ["audit/src/log/auditd/auditd.ts", ["audit/src/log/format/tree/merkle.ts"]],
+  ["audit/src/log/auditd/main.ts", ["audit/src/log/auditd/auditd.ts"]],
   ["audit/test/helper.ts", []],
-  ["audit/test/log/merkle.test.ts", ["audit/src/log/merkle.ts"]],
-  ["audit/test/auditd/shards.engines.test.ts", ["audit/test/helper.ts"]],
+  ["audit/test/log/format/tree/merkle.test.ts", ["audit/src/log/format/tree/merkle.ts"]],
+  ["audit/test/log/auditd/shards.engines.test.ts", ["audit/test/helper.ts"]],
   ["cli/test/audit.engines.test.ts", ["cli/test/server.ts"]],
   ["cli/test/server.ts", ["audit/test/helper.ts"]],
   ["policies/test/realm.test.ts", []],
 ]);
-const programs = new Map([["audit/test/helper.ts", ["audit/src/auditd/main.ts"]]]);
+const programs = new Map([["audit/test/helper.ts", ["audit/src/log/auditd/main.ts"]]]);
 const reached = (...changed: string[]): string[] => reachedTests({ changed, imports, programs, tests });
 
 t.test(
   "a change reaches the tests that import it, and those that start a program made of it, through whatever helper",
   async (t) => {
-    t.same(reached("audit/src/auditd/auditd.ts"), [tests[0], tests[2], tests[3]]);
-    t.same(reached("audit/src/log/merkle.ts"), tests.slice(0, 4));
+    t.same(reached("audit/src/log/auditd/auditd.ts"), [tests[0], tests[2], tests[3]]);
+    t.same(reached("audit/src/log/format/tree/merkle.ts"), tests.slice(0, 4));
   },
 );
 
 t.test("a test's own change reaches that test alone", async (t) => {
-  t.same(reached("audit/test/log/merkle.test.ts"), ["audit/test/log/merkle.test.ts"]);
+  t.same(reached("audit/test/log/format/tree/merkle.test.ts"), ["audit/test/log/format/tree/merkle.test.ts"]);
 });
 
 t.test("a file that nothing imports reaches its room, and the installed appliance where it ships", async (t) => {
   t.same(reached("policies/realm.json"), [tests[0], "policies/test/realm.test.ts"]);
-  t.same(reached("audit/test/vectors/a.json"), [tests[1], tests[2]]);
+  t.same(reached("audit/test/log/format/vectors/a.json"), [tests[1], tests[2]]);
 });
 
 t.test("what decides how tests run reaches all of them, a document none", async (t) => {

@@ -6,10 +6,10 @@
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 import { type Static, Type } from "typebox";
 import { reader } from "@resontech/contracts/readable";
 import { digestOf, InstallRequest } from "./request.ts";
-import { syncPath } from "./sync-path.ts";
 
 const closed = { additionalProperties: false } as const;
 const at = Type.String();
@@ -115,7 +115,7 @@ export class Journal {
     } finally {
       closeSync(fd);
     }
-    if (this.#lines.length === 0) syncPath(dirname(this.file));
+    if (this.#lines.length === 0) syncNow(dirname(this.file));
     this.#lines.push(line);
   }
 }

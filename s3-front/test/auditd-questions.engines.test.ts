@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import { FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from "../../audit/src/wire/frames.ts";
+import { FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from "../../audit/src/log/format/wire/frames.ts";
 import { startedAuditd, temporaryFolder } from "../../audit/test/helper.ts";
 import { Trail } from "../src/audit/trail.ts";
 

@@ -1,1 +1,1 @@
-"""Runs NVFlare inside a job's container. The file contract with the agent is contracts/src/runner.ts."""
+"""Runs NVFlare inside a job's container. The file contract with the agent is contracts/src/agent/runner.ts."""

@@ -1,4 +1,4 @@
-"""EXIT of contracts/src/runner.ts."""
+"""EXIT of contracts/src/agent/runner.ts."""
 
 DONE = 0
 FAILED = 1

@@ -1,4 +1,4 @@
-"""From what was seen when a run broke to one reason of contracts/src/job-reasons.ts."""
+"""From what was seen when a run broke to one reason of contracts/src/job/job-reasons.ts."""
 
 import re
 from dataclasses import dataclass

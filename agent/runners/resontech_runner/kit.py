@@ -13,7 +13,7 @@ from .layout import Layout
 from .spec import RunnerSpec
 
 SUBMITTER = "submitter"
-"""CN of the submitter's certificate: SUBMITTER_NAME of contracts/src/federation-certificates.ts."""
+"""CN of the submitter's certificate: SUBMITTER_NAME of contracts/src/agent/federation-certificates.ts."""
 
 _INSIDE = "resontech_runner.inside"
 _RETRY_INTERVAL_S = 0.2

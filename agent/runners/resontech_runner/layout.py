@@ -1,4 +1,4 @@
-"""Every path this runner reads or writes, as contracts/src/runner.ts lists them."""
+"""Every path this runner reads or writes, as contracts/src/agent/runner.ts lists them."""
 
 from dataclasses import dataclass
 from pathlib import Path

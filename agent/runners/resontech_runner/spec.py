@@ -1,4 +1,4 @@
-"""What the agent asks of this runner: `/rt/job/spec.json` (contracts/src/runner.ts, RunnerSpec)."""
+"""What the agent asks of this runner: `/rt/job/spec.json` (contracts/src/agent/runner.ts, RunnerSpec)."""
 
 import json
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ import {
   type NodeEventType,
   type SignedNodeEvent,
 } from "@resontech/contracts/node-audit";
-import { replaceFile } from "../durable-file.ts";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 
 /** From here on no member is begun; those that are there have room for their ends. */
 const FULL_EVENTS = 20_000;
@@ -100,7 +100,7 @@ export class SignedJournal implements Disposable {
   settle(pseq: number): void {
     this.#pending = this.#pending.filter((event) => event.pseq > pseq);
     this.#head = { ...this.#head, settledPseq: Math.max(pseq, this.#head.settledPseq) };
-    replaceFile(this.#headFile, JSON.stringify(this.#head));
+    replaceFileNow(this.#headFile, JSON.stringify(this.#head), 0o600);
     if (this.#pending.length > 0) return;
     ftruncateSync(this.#fd, 0);
     this.#bytes = 0;
@@ -123,7 +123,7 @@ function readHead(file: string): Head {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     const head = { boot: randomUUID(), settledPseq: 0 };
-    replaceFile(file, JSON.stringify(head));
+    replaceFileNow(file, JSON.stringify(head), 0o600);
     return head;
   }
 }

@@ -10,7 +10,7 @@ import { reader } from "@resontech/contracts/readable";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as x509 from "@peculiar/x509";
 import type { Logger } from "pino";
-import { replaceFile } from "../durable-file.ts";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const MAX_REPLY_BYTES = 256 * 1024;
@@ -66,12 +66,12 @@ async function joinOnce(config: AgentConfig, file: (name: string) => string, log
   });
   const keyPem = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
   // Before it is asked for: the token is used up by the answer, and a certificate without its key is worth nothing.
-  replaceFile(file("node.key"), keyPem);
+  replaceFileNow(file("node.key"), keyPem, 0o600);
   const reply = await untilAnswered(() => postJoin(config, { token, csr: csr.toString("pem") }), log, signal);
   if (reply.node !== config.node)
     throw new JoinRefusedError("join_token_invalid", `the token admits ${reply.node}, this node is configured as ${config.node}`);
-  replaceFile(file("nats-url"), reply.natsUrl);
-  replaceFile(file(CERTIFICATE), reply.certChain);
+  replaceFileNow(file("nats-url"), reply.natsUrl, 0o600);
+  replaceFileNow(file(CERTIFICATE), reply.certChain, 0o600);
   rmSync(config.joinTokenFile, { force: true });
 }
 

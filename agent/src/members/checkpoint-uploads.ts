@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { formatFence } from "@resontech/contracts/fence";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
 
@@ -17,7 +18,7 @@ export type RoundModel = { round: number; file: string; sha256: string };
 
 export class CheckpointUploads {
   readonly #member: MemberContext;
-  #running: Promise<void> | null = null;
+  readonly #storing = new SharedRun();
   #next: RoundModel | null = null;
   #beganAtMs = Number.NEGATIVE_INFINITY;
 
@@ -31,31 +32,33 @@ export class CheckpointUploads {
 
   /** Starts what is due. @param nowMs of a clock that is never set */
   tick(nowMs: number): void {
-    if (this.#running !== null || nowMs - this.#beganAtMs < EVERY_MS) return;
+    if (this.#storing.isUnderWay || nowMs - this.#beganAtMs < EVERY_MS) return;
     this.#beganAtMs = this.#start() ? nowMs : this.#beganAtMs;
   }
 
   /** Stores what has been asked for, due or not. */
   async settle(): Promise<void> {
-    await this.#running;
+    await this.#storing.idle();
     this.#start();
-    await this.#running;
+    await this.#storing.idle();
   }
 
   #start(): boolean {
     const model = this.#next;
     this.#next = null;
     if (model === null) return false;
-    this.#running = this.#store(model)
-      .catch((error: unknown) => {
-        const { tools, ref } = this.#member;
-        // The job goes on: a later round brings a checkpoint of its own.
-        tools.log.warn({ err: error, member: ref.member, round: model.round }, "a round was not committed");
-      })
-      .finally(() => {
-        this.#running = null;
-      });
+    void this.#storing.run(() => this.#storeOrGoOn(model));
     return true;
+  }
+
+  async #storeOrGoOn(model: RoundModel): Promise<void> {
+    try {
+      await this.#store(model);
+    } catch (error) {
+      const { tools, ref } = this.#member;
+      // The job goes on: a later round brings a checkpoint of its own.
+      tools.log.warn({ err: error, member: ref.member, round: model.round }, "a round was not committed");
+    }
   }
 
   async #store({ round, file, sha256 }: RoundModel): Promise<void> {

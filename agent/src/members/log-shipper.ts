@@ -1,7 +1,8 @@
 /** A member's output on its way: in chunks of at most 1 MiB or 5 s to the object store, and live to those who watch. */
 import { readSync } from "node:fs";
-import { formatFence } from "@resontech/contracts/fence";
 import type { TailMessage } from "@resontech/contracts/agent-protocol";
+import { formatFence } from "@resontech/contracts/fence";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import { persist } from "../bus/persist.ts";
 import { tailPieces } from "../decisions/tail-pieces.ts";
 import type { JobFile } from "../substrate/area.ts";
@@ -13,7 +14,7 @@ const EVERY_MS = 5_000;
 
 export class LogShipper {
   readonly #member: MemberContext;
-  #shipping: Promise<void> | null = null;
+  readonly #shipping = new SharedRun();
   #beganAtMs = 0;
   #tailed: number;
 
@@ -29,28 +30,29 @@ export class LogShipper {
     this.#tail(file, nowMs);
     const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
     const isDue = waiting >= MAX_CHUNK_BYTES || (waiting > 0 && nowMs - this.#beganAtMs >= EVERY_MS);
-    if (!isDue || this.#shipping !== null) return;
+    if (!isDue || this.#shipping.isUnderWay) return;
     this.#beganAtMs = nowMs;
-    this.#shipping = this.#shipChunk()
-      .then(() => undefined)
-      .catch((error: unknown) => {
-        // What was not shipped is in the file still: the next chunk, or the last one, begins there.
-        this.#member.tools.log.warn({ err: error, member: this.#member.ref.member }, "a log chunk waits");
-      })
-      .finally(() => {
-        this.#shipping = null;
-      });
+    void this.#shipping.run(() => this.#shipOrWait());
   }
 
   /** Waits for the chunk that is on its way. */
   async settle(): Promise<void> {
-    await this.#shipping;
+    await this.#shipping.idle();
   }
 
   /** Ships all there is, however often it takes; nothing more is written by then. */
   async finish(): Promise<void> {
     await this.settle();
     while (await persist(() => this.#shipChunk(), this.#member.abandoned));
+  }
+
+  async #shipOrWait(): Promise<void> {
+    try {
+      await this.#shipChunk();
+    } catch (error) {
+      // What was not shipped is in the file still: the next chunk, or the last one, begins there.
+      this.#member.tools.log.warn({ err: error, member: this.#member.ref.member }, "a log chunk waits");
+    }
   }
 
   /** False when there was nothing. */

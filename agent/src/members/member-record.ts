@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
-import { NOTHING_TOLD, type Told } from "../decisions/told-events.ts";
+import { INITIAL_TOLD, type Told } from "../decisions/told-events.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
-import { replaceFile } from "../durable-file.ts";
 import type { Kept } from "../substrate/enclosure.ts";
 
 /** `staging` → `running` → `draining` → `releasing` → `released`; a failure or a stop goes on to a later one at once. */
@@ -47,7 +47,7 @@ export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: s
     nextSeq: 1,
     pending: [],
     eventsOffset: 0,
-    told: NOTHING_TOLD,
+    told: INITIAL_TOLD,
     logOffset: 0,
     logSeq: 1,
     kept: {},
@@ -95,7 +95,7 @@ export class MemberStore {
     const { member } = state.desired;
     this.#disk.withRoom(() => {
       mkdirSync(this.directory(member), { recursive: true, mode: 0o700 });
-      replaceFile(this.#file(member), JSON.stringify(state));
+      replaceFileNow(this.#file(member), JSON.stringify(state), 0o600);
     });
   }
 

@@ -74,7 +74,7 @@ export class MemberSet {
   }
 
   /** What the members write would soon find no room. */
-  endForWantOfDisk(): void {
+  endForFullDisk(): void {
     this.#endAll(DISK_FULL);
   }
 

@@ -6,6 +6,7 @@
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import { isDeepStrictEqual } from "node:util";
 import { compareFences } from "@resontech/contracts/fence";
+import { Turns } from "@resontech/daemon/turns";
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
 import { withoutHostPaths } from "../decisions/without-host-paths.ts";
@@ -28,7 +29,7 @@ export class Member {
   readonly #abandon = new AbortController();
   readonly #life: Promise<void>;
   /** Changes of the bridge that are being made: none is made after its end. */
-  #following: Promise<void> = Promise.resolve();
+  readonly #changes = new Turns();
 
   private constructor(tools: MemberTools, state: MemberState) {
     const { member, fence } = state.desired;
@@ -95,8 +96,8 @@ export class Member {
     const { tools, enclosure, abandoned } = this.#context;
     // Before that it is begun by what the record then says.
     if (phase !== "running") return;
-    this.#following = this.#following
-      .then(() => enclosure.connect(this.journal.state.desired.bridge ?? null, abandoned))
+    this.#changes
+      .run(() => enclosure.connect(this.journal.state.desired.bridge ?? null, abandoned))
       .catch((error: unknown) => {
         tools.log.error({ err: error, member: desired.member }, "a bridge was not changed");
       });
@@ -140,7 +141,7 @@ export class Member {
     } catch (error) {
       this.#fail(error);
     }
-    await this.#following;
+    await this.#changes.idle();
     if (journal.state.phase !== "released") await releaseMember(this.#context);
   }
 

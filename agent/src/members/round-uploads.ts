@@ -1,3 +1,4 @@
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { MemberContext } from "./member-context.ts";
 
 /** A rewritten log stays one small upload. */
@@ -11,7 +12,7 @@ const EVERY_MS = 5_000;
  */
 export class RoundUploads {
   readonly #member: MemberContext;
-  #running: Promise<void> | null = null;
+  readonly #upload = new SharedRun();
   #dueAtMs: number | null = null;
 
   constructor(member: MemberContext) {
@@ -29,19 +30,17 @@ export class RoundUploads {
 
   /** Starts what is due. @param nowMs of the same clock */
   tick(nowMs: number): void {
-    if (this.#dueAtMs === null || this.#running !== null || nowMs < this.#dueAtMs) return;
+    if (this.#dueAtMs === null || this.#upload.isUnderWay || nowMs < this.#dueAtMs) return;
     this.#dueAtMs = null;
-    this.#running = this.#upload().finally(() => {
-      this.#running = null;
-    });
+    void this.#upload.run(() => this.#rewrite());
   }
 
   /** Waits for the upload that is on its way. */
   async settle(): Promise<void> {
-    await this.#running;
+    await this.#upload.idle();
   }
 
-  async #upload(): Promise<void> {
+  async #rewrite(): Promise<void> {
     const { tools, ref, enclosure, abandoned } = this.#member;
     for (const { file: path, key } of this.#logs) {
       if (abandoned.aborted) return;

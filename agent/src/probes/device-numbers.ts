@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import { replaceFile } from "../durable-file.ts";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 
 const Devices = Type.Array(Type.String());
 
@@ -14,7 +14,7 @@ export function knownDevices(dataDir: string, devices: readonly string[]): reado
   const file = join(dataDir, "devices.json");
   const known = existsSync(file) ? read(file) : [];
   const all = [...new Set([...known, ...devices])];
-  if (all.length > known.length) replaceFile(file, JSON.stringify(all));
+  if (all.length > known.length) replaceFileNow(file, JSON.stringify(all), 0o600);
   return all;
 }
 

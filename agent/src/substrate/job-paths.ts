@@ -1,4 +1,4 @@
-/** Where a job finds and leaves things, on every substrate; contracts/src/runner.ts has the whole list. */
+/** Where a job finds and leaves things, on every substrate; contracts/src/agent/runner.ts has the whole list. */
 export const JOB_PATHS = {
   /** What PID 1 and the payload print. */
   output: "/rt/events/output.log",

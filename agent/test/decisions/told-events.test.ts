@@ -1,6 +1,6 @@
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import t from "tap";
-import { chooseEvents, NOTHING_TOLD } from "../../src/decisions/told-events.ts";
+import { chooseEvents, INITIAL_TOLD } from "../../src/decisions/told-events.ts";
 
 const SITES = ["site-1", "site-2"];
 const started = (round: number): MemberEvent => ({ kind: "round-started", round, numRounds: null });
@@ -16,7 +16,7 @@ t.test("what an honest runner says is told whole, however it is cut", (t) => {
     started(1),
     ended(1),
   ];
-  const first = chooseEvents(said.slice(0, 4), NOTHING_TOLD, SITES);
+  const first = chooseEvents(said.slice(0, 4), INITIAL_TOLD, SITES);
   const rest = chooseEvents(said.slice(4), first.told, SITES);
   t.strictSame([...first.chosen, ...rest.chosen], said);
   t.strictSame(rest.told, { metrics: 1, others: 6, warnings: 0, startedRound: 1, endedRound: 1 });
@@ -24,7 +24,7 @@ t.test("what an honest runner says is told whole, however it is cut", (t) => {
 });
 
 t.test("a round that was told is not told again, nor one with more sites than the job has", (t) => {
-  const { told } = chooseEvents([started(3), ended(3)], NOTHING_TOLD, SITES);
+  const { told } = chooseEvents([started(3), ended(3)], INITIAL_TOLD, SITES);
   t.strictSame(chooseEvents([started(3), started(2), ended(3), ended(4, [...SITES, "site-3"])], told, SITES), {
     chosen: [],
     told,
@@ -34,7 +34,7 @@ t.test("a round that was told is not told again, nor one with more sites than th
 
 t.test("a runner that never ends to tell is heard to a limit, metrics by themselves", (t) => {
   const rounds = Array.from({ length: 30_000 }, (_, round) => started(round));
-  const { chosen, told } = chooseEvents(rounds, NOTHING_TOLD, SITES);
+  const { chosen, told } = chooseEvents(rounds, INITIAL_TOLD, SITES);
   t.equal(chosen.length, 20_000);
   const metrics = Array.from({ length: 100_001 }, (): MemberEvent => ({ kind: "metric", site: "site-1", value: "1" }));
   t.equal(chooseEvents(metrics, told, SITES).chosen.length, 100_000);
@@ -46,7 +46,7 @@ t.test("warnings have a limit of their own, also beside a record that knew none"
     { length: 20_001 },
     (): MemberEvent => ({ kind: "warning", site: "site-1", topic: "t", text: "x" }),
   );
-  const { warnings: _, ...before } = NOTHING_TOLD;
+  const { warnings: _, ...before } = INITIAL_TOLD;
   t.equal(chooseEvents(warnings, before, SITES).chosen.length, 20_000);
   t.end();
 });

@@ -1,6 +1,6 @@
 """One whole attempt as plain processes, each in a container's view of the file system.
 
-Root stays read-only (an overlay of the job image's, or of the host's), the mounts of contracts/src/runner.ts lie where a container has
+Root stays read-only (an overlay of the job image's, or of the host's), the mounts of contracts/src/agent/runner.ts lie where a container has
 them, the network has only a loopback, and everything runs as uid 10001. Needs root on a host with util-linux.
 """
 

@@ -71,7 +71,7 @@ def make_shards(sites: list[str]) -> dict[str, str]:
 
 
 def make_kits(sites: list[str]) -> dict[str, bytes]:
-    """Keys and certificates as contracts/src/federation-certificates.ts describes them."""
+    """Keys and certificates as contracts/src/agent/federation-certificates.ts describes them."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, rsa

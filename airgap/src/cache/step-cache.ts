@@ -11,7 +11,7 @@ import canonicalize from "canonicalize";
 import { BuildClock } from "./build-clock.ts";
 import { FileLock } from "./file-lock.ts";
 import { progress } from "./progress.ts";
-import { Turns } from "./turns.ts";
+import { Slots } from "./slots.ts";
 
 /** Everything that decides a result: versions, digests, ids of other results, the step's own revision. JSON values. */
 export type StepInputs = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export class StepCache {
   readonly #clock: BuildClock;
   readonly #pending = new Map<string, Promise<string>>();
   #hasFailed = false;
-  readonly #turns: Readonly<Record<Kind, Turns>> = { fetch: new Turns(FETCHERS), build: new Turns(WORKERS) };
+  readonly #slots: Readonly<Record<Kind, Slots>> = { fetch: new Slots(FETCHERS), build: new Slots(WORKERS) };
 
   constructor(directory: string, clock: BuildClock = new BuildClock()) {
     this.directory = directory;
@@ -76,7 +76,7 @@ export class StepCache {
     const id = `${name.replaceAll(/[^A-Za-z0-9.]+/g, "-")}-${key.slice(0, 24)}`;
     const done = join(this.directory, "steps", id);
     if (existsSync(done)) return done;
-    using _turn = await this.#turns[kind].take();
+    using _slot = await this.#slots[kind].take();
     // What is under way may end and be kept; nothing new is begun for a build that can't succeed.
     if (this.#hasFailed) throw new BuildStoppedError(`${name} was not begun: another step failed`);
     await using _lock = await FileLock.take(join(this.directory, "locks", id));

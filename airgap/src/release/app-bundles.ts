@@ -13,13 +13,13 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
-  "app/auditd.mjs": { source: "audit/src/auditd/main.ts", target: "node26" },
-  "app/audit-out.mjs": { source: "audit/src/audit-out/main.ts", target: "node26" },
+  "app/auditd.mjs": { source: "audit/src/log/auditd/main.ts", target: "node26" },
+  "app/audit-out.mjs": { source: "audit/src/out/main.ts", target: "node26" },
   "app/vault.mjs": { source: "audit/src/vault/main.ts", target: "node26" },
   "app/audit-token.mjs": { source: "audit/src/keys/token-program.ts", target: "node26" },
-  "app/audit-scrub.mjs": { source: "audit/src/db/scrub-thread.ts", target: "node26" },
+  "app/audit-scrub.mjs": { source: "audit/src/scrub/scrub-thread.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
-  "app/witness.mjs": { source: "audit/src/witness/main.ts", target: "node20" },
+  "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/agent-transfers.mjs": { source: "agent/src/off-thread/transfer-thread.ts", target: "node26" },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
@@ -27,7 +27,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
-/** Source of one program's entry: `auditd` → `audit/src/auditd/main.ts`. @throws Error for a name that no program has */
+/** Source of one program's entry: `auditd` → `audit/src/log/auditd/main.ts`. @throws Error for a name that no program has */
 export function programSource(name: string): string {
   const entry = ENTRIES[`app/${name}.mjs`];
   if (entry === undefined) throw new Error(`no program is named ${name}`);

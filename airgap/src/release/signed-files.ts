@@ -15,7 +15,7 @@ import type { SigningKey } from "../trust/signing-key.ts";
 import { makeTufMetadata, sha256 } from "../trust/tuf-metadata.ts";
 import { SourceMissingError } from "./source-missing-error.ts";
 
-const INSTALL_SCRIPT = join(import.meta.dirname, "..", "..", "..", "installer", "install.sh");
+const INSTALL_SCRIPT = join(import.meta.dirname, "..", "..", "..", "install.sh");
 
 /** Path in the bundle → bytes. The same release, number and key give the same bytes. */
 export function signedFiles(release: ReleaseManifest, releaseNumber: number, key: SigningKey): Record<string, Buffer> {
@@ -74,7 +74,7 @@ function installScript(key: SigningKey): Buffer {
   try {
     script = readFileSync(INSTALL_SCRIPT, "utf8");
   } catch (error) {
-    throw new SourceMissingError(BUNDLE_FILES.install, "installer/install.sh", { cause: error });
+    throw new SourceMissingError(BUNDLE_FILES.install, "install.sh", { cause: error });
   }
   if (!script.includes(INSTALL_KEY_PLACEHOLDER)) throw new Error(`installer/install.sh has no ${INSTALL_KEY_PLACEHOLDER}`);
   return Buffer.from(script.replaceAll(INSTALL_KEY_PLACEHOLDER, Buffer.from(key.publicPem).toString("base64")));

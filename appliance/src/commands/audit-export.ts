@@ -8,8 +8,8 @@ import {
   type ExportOptions,
   exportProof,
   type ExportResult,
-  type NamedShard,
-  namedShard,
+  type LogShard,
+  findLogShard,
   type PrintedCheckpoint,
   printedCheckpoint,
 } from "@resontech/audit/export";
@@ -92,7 +92,7 @@ export async function exportEvidence(
 /** What is written covers the leaf that says that it was asked for, where that is in the same shard, and the outcome names what it is. */
 async function logged<T extends AuditExport>(
   context: PartContext,
-  { action, shard, detail }: { action: string; shard: NamedShard; detail: EventDetail<"audit.export"> },
+  { action, shard, detail }: { action: string; shard: LogShard; detail: EventDetail<"audit.export"> },
   exported: (witnessedFor: number | "all") => Promise<T>,
 ): Promise<T> {
   await using producer = await connectOperator(context.layout);
@@ -174,12 +174,12 @@ export async function printCheckpoint(context: PartContext, file?: string): Prom
   }
 }
 
-function shardOf(context: PartContext, slug?: string): Promise<NamedShard> {
-  return namedShard(auditdConfig(context).auditDir, slug);
+function shardOf(context: PartContext, slug?: string): Promise<LogShard> {
+  return findLogShard(auditdConfig(context).auditDir, slug);
 }
 
 /** In the log: the shard where it is an earlier one. */
-function objectOf({ config }: PartContext, { slug, isWritten }: NamedShard): { kind: "log"; id: string } {
+function objectOf({ config }: PartContext, { slug, isWritten }: LogShard): { kind: "log"; id: string } {
   return { kind: "log", id: isWritten ? config.appliance : slug };
 }
 

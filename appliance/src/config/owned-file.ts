@@ -2,24 +2,8 @@
  * Files and folders with an owner. Root never works inside a folder that somebody else may write: what lies there could be a link to
  * anything. Where it must look into one, it follows no link.
  */
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, chownSync, closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 
 export type Owner = { uid: number; gid: number };
 export const ROOT: Owner = { uid: 0, gid: 0 };
@@ -29,22 +13,9 @@ export function readableBy(gid: number): Owner {
   return { uid: 0, gid };
 }
 
-/** Writes beside, sets owner and mode, syncs, renames, syncs the folder: a reader sees the old file or the whole new one. */
+/** As {@link replaceFileNow}, of a file whose owner is said. */
 export function writeOwned(file: string, bytes: string | Uint8Array, owner: Owner, mode: number): void {
-  const beside = `${file}.part`;
-  rmSync(beside, { force: true });
-  const fd = openSync(beside, "wx", 0o600);
-  try {
-    // Before the first byte, so that a secret is never in a file that others may open.
-    fchmodSync(fd, mode);
-    fchownSync(fd, owner.uid, owner.gid);
-    writeFileSync(fd, bytes);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(beside, file);
-  syncFolder(dirname(file));
+  replaceFileNow(file, bytes, mode, owner);
 }
 
 /** Makes the folder if need be and sets owner and mode either way. @throws when something else is there */
@@ -62,15 +33,6 @@ export function readForeign(file: string, maxBytes: number): Buffer {
     const { size } = fstatSync(fd);
     if (!fstatSync(fd).isFile() || size > maxBytes) throw new Error(`${file} is no file of at most ${maxBytes} bytes`);
     return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
   } finally {
     closeSync(fd);
   }

@@ -27,7 +27,7 @@ export async function firstBytes(host: string, port: number, question?: Uint8Arr
 }
 
 /** True when the program behind the Unix socket ends its side of a connection once we have ended ours. */
-export async function hangsUp(path: string): Promise<boolean> {
+export async function closesConnection(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = connect({ path, timeout: ANSWER_MS });
     const give = (value: boolean): void => {

@@ -4,7 +4,7 @@ import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { containerEngineParts, type PartContext } from "./context.ts";
-import { hangsUp, httpsGet } from "./health.ts";
+import { closesConnection, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -50,7 +50,9 @@ export function auditdPart(context: PartContext): Part {
       chmodSync(control, 0o700);
     },
     isHealthy: async () =>
-      (await Promise.all(PRODUCER_NAMES.map((producer) => hangsUp(layout.run("audit", producer, "sock"))))).every(Boolean),
+      (await Promise.all(PRODUCER_NAMES.map((producer) => closesConnection(layout.run("audit", producer, "sock"))))).every(
+        Boolean,
+      ),
   });
 }
 
@@ -68,7 +70,7 @@ export function auditOutPart(context: PartContext): Part {
     version: release.version,
     prepare: async () =>
       makeSocketFolder(layout.run("audit", "search"), { uid: uidOf(config, "auditOut"), gid: uidOf(config, "coordinator") }),
-    isHealthy: async () => await hangsUp(layout.run("audit", "search", "sock")),
+    isHealthy: async () => await closesConnection(layout.run("audit", "search", "sock")),
     oomScore: 0,
   });
 }
@@ -91,7 +93,7 @@ export function vaultPart(context: PartContext): Part {
       makeSocketFolder(layout.run("vault"), { uid, gid: ROOT.gid });
       makeSocketFolder(layout.run("vault-tokens"), { uid, gid: uidOf(config, "auditOut") });
     },
-    isHealthy: async () => await hangsUp(layout.run("vault", "sock")),
+    isHealthy: async () => await closesConnection(layout.run("vault", "sock")),
     // It makes its database anew after what it destroyed; a write waits for that, and all behind it: started afresh, it would begin anew as well.
     silenceLimitMs: 3_600_000,
     oomScore: 0,
@@ -169,7 +171,7 @@ export function agentPart(context: PartContext): Part {
     version: release.version,
     prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),
     // It has joined once it holds its certificate; whether its beats are answered, `status` asks the coordinator.
-    isHealthy: async () => existsSync(layout.data("agent", "node.crt")) && (await hangsUp(layout.run("agent", "sock"))),
+    isHealthy: async () => existsSync(layout.data("agent", "node.crt")) && (await closesConnection(layout.run("agent", "sock"))),
     stopGraceMs: 45_000,
   });
 }

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { dirname, join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import { until } from "../../../audit/test/audit-out/helper.ts";
+import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";

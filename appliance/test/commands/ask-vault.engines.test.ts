@@ -2,15 +2,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
 import { erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
-import { until } from "../../../audit/test/audit-out/helper.ts";
+import { until } from "../../../audit/test/out/helper.ts";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/commands/ask-vault.ts";
-import { hangsUp } from "../../src/parts/health.ts";
+import { closesConnection } from "../../src/parts/health.ts";
 
 t.test("the vault's health is asked without a question, and it hangs up", async (t) => {
   const [, vault] = await startedBoth(t);
-  t.equal(await hangsUp(vault.config.controlSocket), true);
-  t.equal(await hangsUp(join(vault.root, "nobody")), false);
+  t.equal(await closesConnection(vault.config.controlSocket), true);
+  t.equal(await closesConnection(join(vault.root, "nobody")), false);
 });
 
 t.test("an answer comes whole, a refusal with its code, a disclosure line by line", async (t) => {

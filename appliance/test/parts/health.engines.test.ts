@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
 import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
-import { firstBytes, hangsUp } from "../../src/parts/health.ts";
+import { firstBytes, closesConnection } from "../../src/parts/health.ts";
 
 async function untilTrue(ask: () => Promise<boolean>): Promise<void> {
   for (const from = performance.now(); !(await ask()); await sleep(100))
@@ -42,10 +42,10 @@ t.test("an auditd that is stopped does not hang up", async (t) => {
     rmSync(auditd.root, { recursive: true });
   });
   const path = auditd.socket("coordinator-gate");
-  t.equal(await hangsUp(path), false, "nobody listens yet");
+  t.equal(await closesConnection(path), false, "nobody listens yet");
   auditd.init();
   await auditd.start();
-  await seesStop(t, auditd.pid, () => hangsUp(path));
+  await seesStop(t, auditd.pid, () => closesConnection(path));
 });
 
 t.test("a question is asked before the answer is waited for; who closes without a word has said nothing", async (t) => {

@@ -1,14 +1,14 @@
 /** Opens what lies on the disk; nothing of it talks to anybody. */
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
+import { acquireInstanceLock } from "@resontech/daemon/instance-lock";
+import { openDatabase } from "@resontech/daemon/open-database";
 import type Database from "better-sqlite3";
-import { spillTo } from "../db/scrub.ts";
-import { scrubInThread } from "../db/scrub-thread.ts";
+import { spillTo } from "../scrub/scrub.ts";
+import { scrubInThread } from "../scrub/scrub-thread.ts";
 import type { Seal } from "../keys/seal.ts";
 import { tokenSeal } from "../keys/token-seal.ts";
 import { tpmSeal } from "../keys/tpm-seal.ts";
-import { holdAlone } from "../log/only-one.ts";
-import { openDatabase } from "./db/open-database.ts";
 import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
 import { Epochs } from "./epochs/epochs.ts";
 import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";
@@ -37,12 +37,15 @@ export type OpenedVault = {
 /** @throws ConfigError, DatabaseTooNew; AlreadyRunningError before anything is opened: two would each seal, erase and end keys by themselves */
 export async function openParts(config: VaultConfig): Promise<OpenedVault> {
   using stack = new DisposableStack();
-  stack.use(await holdAlone(config.dataDir));
+  stack.use(await acquireInstanceLock(config.dataDir));
   spillTo(config.dataDir);
   const file = join(config.dataDir, "sealed.sqlite");
-  const db: Database.Database = stack.adopt(openDatabase(file, SEALED_MIGRATIONS, SCRUBBED_TIMEOUT_MS), (one) => {
-    one.close();
-  });
+  const db: Database.Database = stack.adopt(
+    openDatabase(file, SEALED_MIGRATIONS, { timeoutMs: SCRUBBED_TIMEOUT_MS, spillsNothing: true }),
+    (one) => {
+      one.close();
+    },
+  );
   const store = new CommitmentStore(db);
   let kek: KeyEncryptionKey | null = null;
   const openKek = async (isEmpty: boolean): Promise<KeyEncryptionKey> => {

@@ -6,10 +6,11 @@ import type { VaultConfig } from "@resontech/contracts/vault-config";
 import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resontech/contracts/vault-control";
 import { readable } from "@resontech/contracts/readable";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
+import { Turns } from "@resontech/daemon/turns";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
-import { reasonOf } from "../db/scrub-room.ts";
-import { type AuditConnection, AuditUnavailable } from "../producer/producer.ts";
+import { reasonOf } from "../scrub/scrub-room.ts";
+import { type AuditConnection, AuditUnavailable } from "../log/producer/producer.ts";
 import { LinePort } from "./control/line-port.ts";
 import { type OpenedVault, openParts } from "./open-parts.ts";
 import type { VaultParts } from "./parts.ts";
@@ -27,7 +28,6 @@ import { AuditRecord } from "./record/audit-record.ts";
 import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./record/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
-import { Turns } from "./turns.ts";
 
 /** What an operator asks stays closed: a limit that was passed over would destroy more than was asked. */
 const controlRequest = Compile(VaultControlRequest);
@@ -85,7 +85,7 @@ export class Vault implements AsyncDisposable {
     await this.#parts.record[Symbol.asyncDispose]();
     await this.#working;
     // What has the turn ends with the line to auditd.
-    await this.#parts.turns.run(async () => {});
+    await this.#parts.turns.idle();
     this.#opened[Symbol.dispose]();
   }
 

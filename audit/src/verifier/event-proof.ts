@@ -2,14 +2,14 @@
  * A proof of one event (C2SP tlog-proof, the leaf as its `extra`): it answers what one leaf and one checkpoint can answer, and says of the rest that it
  * does not.
  */
-import { concat, equal, fromBase64, hex, textOf } from "./bytes.ts";
-import { readLeaf } from "./read-leaf.ts";
-import { parseCheckpoint, Refused } from "./note.ts";
-import type { Platform } from "./platform.ts";
-import { parsePolicy } from "./policy.ts";
-import { fail, notChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
-import { judgeSignature } from "./judge-signature.ts";
-import { UNKNOWN_KIND, witnessing } from "./witnessed.ts";
+import { concat, equal, fromBase64, hex, textOf } from "./input/bytes.ts";
+import { readLeaf } from "./leaf/read-leaf.ts";
+import { parseCheckpoint, Refused } from "./input/note.ts";
+import type { Platform } from "./platform/platform.ts";
+import { parsePolicy } from "./signatures/policy.ts";
+import { fail, notChecked, pass, type Verdict, type Verdicts } from "./report/verdicts.ts";
+import { judgeSignature } from "./signatures/judge-signature.ts";
+import { UNKNOWN_KIND, witnessing } from "./signatures/witnessed.ts";
 
 export const PROOF_HEADER = "c2sp.org/tlog-proof@v1\n";
 export const MAX_PROOF_BYTES = 131_072;

@@ -2,29 +2,29 @@
  * Verifies one export. Memory does not grow with the log: one bundle and one tile of each level are held at a time, and of the entries
  * only where each producer stands and which operations are open.
  */
-import { ArchiveReader } from "./archive.ts";
-import { base64, hex } from "./bytes.ts";
-import { Completeness, type Findings } from "./completeness.ts";
-import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures.ts";
-import type { ErasureElsewhere } from "./erasures.ts";
+import { ArchiveReader } from "./input/archive.ts";
+import { base64, hex } from "./input/bytes.ts";
+import { Completeness, type Findings } from "./completeness/completeness.ts";
+import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures/disclosures.ts";
+import type { ErasureElsewhere } from "./disclosures/erasures.ts";
 import type { ProofReport } from "./event-proof.ts";
-import { judgeSignature } from "./judge-signature.ts";
-import { keptCheckpoint, KnownHeads, type KnownHead } from "./known.ts";
-import { Integrity } from "./integrity.ts";
-import type { Leaf } from "./leaf.ts";
-import { type Binaries, lacksStarts } from "./measured.ts";
-import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./note.ts";
-import type { Platform } from "./platform.ts";
-import { parsePolicy, type Policy } from "./policy.ts";
-import { Population } from "./population.ts";
-import { readLeaf } from "./read-leaf.ts";
-import type { Releases } from "./releases.ts";
-import { draw, isKept, type Sample } from "./sample.ts";
-import { type ShardsBefore, shardsBefore } from "./shards-before.ts";
-import type { Downtime } from "./timeline.ts";
-import { disclosuresOf, type ExpectedFile } from "./tree.ts";
-import { fail, notChecked, nothingChecked, type Verdict, type Verdicts } from "./verdicts.ts";
-import { type Lapse, Witnessed } from "./witnessed.ts";
+import { judgeSignature } from "./signatures/judge-signature.ts";
+import { keptCheckpoint, KnownHeads, type KnownHead } from "./tree/known.ts";
+import { Integrity } from "./tree/integrity.ts";
+import type { Leaf } from "./leaf/leaf.ts";
+import { type Binaries, lacksStarts } from "./completeness/measured.ts";
+import { type Checkpoint, MAX_NOTE_BYTES, parseCheckpoint, Refused } from "./input/note.ts";
+import type { Platform } from "./platform/platform.ts";
+import { parsePolicy, type Policy } from "./signatures/policy.ts";
+import { Population } from "./sample/population.ts";
+import { readLeaf } from "./leaf/read-leaf.ts";
+import type { Releases } from "./completeness/releases.ts";
+import { draw, isKept, type Sample } from "./sample/sample.ts";
+import { type ShardsBefore, shardsBefore } from "./tree/shards-before.ts";
+import type { Downtime } from "./completeness/timeline.ts";
+import { disclosuresOf, type ExpectedFile } from "./tree/tree.ts";
+import { fail, notChecked, nothingChecked, type Verdict, type Verdicts } from "./report/verdicts.ts";
+import { type Lapse, Witnessed } from "./signatures/witnessed.ts";
 
 /** Hourly ones of two years and more; a shard is one. */
 const MAX_KEPT_CHECKPOINTS = 20_000;

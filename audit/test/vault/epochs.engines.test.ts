@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { mayRestore } from "../../src/vault/decisions/may-restore.ts";
 import { restoreKeys } from "../../src/vault/restore-keys.ts";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 import { PartsFixture } from "./parts.ts";
 

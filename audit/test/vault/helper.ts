@@ -8,8 +8,8 @@ import Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import type { Test } from "tap";
-import { type AuditProducer, committer, connectProducer } from "../../src/producer/producer.ts";
-import { until } from "../audit-out/helper.ts";
+import { type AuditProducer, committer, connectProducer } from "../../src/log/producer/producer.ts";
+import { until } from "../out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 

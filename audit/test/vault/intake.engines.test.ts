@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { readLeaves, temporaryFolder } from "../helper.ts";
 import { auditdFor, erase, filesHolding, gateOf, say, startedBoth, VaultFixture } from "./helper.ts";
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { type AuditdFixture, verified } from "../helper.ts";
 import { atRest, backdate, damagedSegment, erase, gateOf, isSaidSo, phasesOf, say, startedBoth } from "./helper.ts";
 

@@ -5,7 +5,7 @@ import pkcs11js from "pkcs11js";
 import t, { type Test } from "tap";
 import { tokenSeal } from "../../src/keys/token-seal.ts";
 import { openKeyFile } from "../../src/vault/keys/key-encryption-key.ts";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { SoftHsm } from "../soft-hsm.ts";
 import { VaultFixture } from "./helper.ts";

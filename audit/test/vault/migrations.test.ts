@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import t from "tap";
-import { openDatabase } from "../../src/vault/db/open-database.ts";
+import { openDatabase } from "@resontech/daemon/open-database";
 import { SEALED_MIGRATIONS } from "../../src/vault/db/sealed-migrations.ts";
 
 t.test("acts of before keep their rows and what refers to them, and those that destroyed have a time", async (t) => {

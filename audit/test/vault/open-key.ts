@@ -1,7 +1,7 @@
 /** A vault whose key lay open, and is sealed from now on. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Test } from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 
 /**

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import type { EraseRequest } from "@resontech/contracts/vault-control";
+import { Turns } from "@resontech/daemon/turns";
 import type { Test } from "tap";
 import { type OpenedVault, openParts } from "../../src/vault/open-parts.ts";
 import type { VaultParts } from "../../src/vault/parts.ts";
@@ -12,8 +13,7 @@ import { Erasures } from "../../src/vault/privacy/erasure.ts";
 import { Intake } from "../../src/vault/privacy/intake.ts";
 import { Retention } from "../../src/vault/privacy/retention.ts";
 import { sealValue } from "../../src/vault/privacy/sealed-value.ts";
-import { Turns } from "../../src/vault/turns.ts";
-import { silent } from "../audit-out/helper.ts";
+import { silent } from "../out/helper.ts";
 import { temporaryFolder } from "../helper.ts";
 import { VaultFixture } from "./helper.ts";
 

@@ -3,7 +3,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
 import {
   atRest,

@@ -1,6 +1,6 @@
 /** What an operator asks for and is refused before anything is done leaves one record, durable before the answer. */
 import t from "tap";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
 import { erase, startedBoth } from "./helper.ts";
 
@@ -16,7 +16,7 @@ const disclose = (auditd: AuditdFixture) => ({
 });
 
 /** All that the log has of the vault, `auditd` having covered what is acknowledged. */
-async function saidOf(auditd: AuditdFixture) {
+async function entriesOf(auditd: AuditdFixture) {
   await auditd.settled();
   return (await readLeaves(auditd.logDir)).filter(({ prod }) => prod === "vault");
 }
@@ -26,7 +26,7 @@ t.test("each refused request leaves one record that says who asked for what, and
   let known = 0;
   const refused = async (request: object, action: string, reason: string, sub: string) => {
     t.match(await vault.ask(request), { error: { code: reason } });
-    const said = await saidOf(auditd);
+    const said = await entriesOf(auditd);
     t.match(
       said.slice(known),
       [
@@ -42,7 +42,7 @@ t.test("each refused request leaves one record that says who asked for what, and
   };
   const granted = async (request: object) => {
     t.notMatch(await vault.ask(request), { error: {} });
-    known = (await saidOf(auditd)).length;
+    known = (await entriesOf(auditd)).length;
   };
   const equal = ["usr-a", "usr-a"];
   await refused({ ...erase("usr-1"), approvers: equal }, "vault erase", "approvers_equal", "usr-dpo");
@@ -70,7 +70,7 @@ t.test("what is only read, and a refusal that has a record of its own, leave no 
   await vault.ask({ verb: "health" });
   t.match(await vault.ask(refuse), { op: String });
   t.same(
-    (await saidOf(auditd)).map(({ type }) => type),
+    (await entriesOf(auditd)).map(({ type }) => type),
     ["privacy.refusal"],
   );
 });
@@ -89,7 +89,7 @@ t.test(
     await auditd.start();
     await until(async () => (await vault.status()).connected);
     t.match(await vault.ask(hold), { holds: ["case-7"] });
-    t.notOk((await saidOf(auditd)).some(({ type }) => type === "admin.refused"));
+    t.notOk((await entriesOf(auditd)).some(({ type }) => type === "admin.refused"));
   },
 );
 
@@ -103,9 +103,9 @@ t.test("while auditd hangs a refusal is answered within 2.5 s, and recorded once
     t.ok(tookMs < 2_500, `${tookMs.toFixed(0)} ms`);
   }
   process.kill(auditd.pid, "SIGCONT");
-  await until(async () => (await saidOf(auditd)).length === 3);
+  await until(async () => (await entriesOf(auditd)).length === 3);
   t.match(
-    (await saidOf(auditd)).map(({ type, detail }) => [type, detail?.["reason"]]),
+    (await entriesOf(auditd)).map(({ type, detail }) => [type, detail?.["reason"]]),
     [
       ["admin.refused", "approver_is_requester"],
       ["admin.refused", "holds_not_in_doubt"],
@@ -121,6 +121,6 @@ t.test("killed before auditd has the record of a refusal, the vault brings it af
   await vault.stop("SIGKILL");
   process.kill(auditd.pid, "SIGCONT");
   await vault.start();
-  await until(async () => (await saidOf(auditd)).length > 0);
-  t.match(await saidOf(auditd), [{ type: "admin.refused", detail: { reason: "holds_not_in_doubt" } }]);
+  await until(async () => (await entriesOf(auditd)).length > 0);
+  t.match(await entriesOf(auditd), [{ type: "admin.refused", detail: { reason: "holds_not_in_doubt" } }]);
 });

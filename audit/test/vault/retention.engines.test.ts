@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { firstKeptMonth, overdue } from "../../src/vault/decisions/retention.ts";
-import { until } from "../audit-out/helper.ts";
+import { until } from "../out/helper.ts";
 import { readLeaves } from "../helper.ts";
 import { backdate, gateOf, say, startedBoth } from "./helper.ts";
 

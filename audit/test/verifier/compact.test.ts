@@ -1,14 +1,14 @@
 /** What the judges remember in little: each of it beside its plain counterpart. */
 import { randomBytes } from "node:crypto";
 import t from "tap";
-import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
-import { DigestTable } from "../../src/verifier/digest-table.ts";
-import { Marks } from "../../src/verifier/marks.ts";
-import { Operations } from "../../src/verifier/operations.ts";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
-import { Population } from "../../src/verifier/population.ts";
-import { StatedErasures } from "../../src/verifier/stated-erasures.ts";
-import type { Leaf } from "../../src/verifier/leaf.ts";
+import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
+import { DigestTable } from "../../src/verifier/completeness/digest-table.ts";
+import { Marks } from "../../src/verifier/disclosures/marks.ts";
+import { Operations } from "../../src/verifier/completeness/operations.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
+import { Population } from "../../src/verifier/sample/population.ts";
+import { StatedErasures } from "../../src/verifier/disclosures/stated-erasures.ts";
+import type { Leaf } from "../../src/verifier/leaf/leaf.ts";
 
 const digest = (at: number) => nodePlatform.sha256(Buffer.from(String(at)));
 

@@ -1,17 +1,17 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import fc from "fast-check";
 import t from "tap";
-import { ustarMember } from "../../src/export/ustar.ts";
-import { encodeEntries } from "../../src/log/entry-bundle.ts";
-import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
+import { ustarMember } from "../../src/log/export/ustar.ts";
+import { encodeEntries } from "../../src/log/format/tree/entry-bundle.ts";
+import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
 
-import { KEY_TYPE, noteSigner, verifierKey } from "../../src/log/note-key.ts";
-import { composeEvent } from "../../src/producer/producer.ts";
-import { parseCheckpoint as parse } from "../../src/verifier/note.ts";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
-import { parsePolicy as parsePolicyOn } from "../../src/verifier/policy.ts";
-import { escapeText, renderText } from "../../src/verifier/output.ts";
-import { exitCode, nothingChecked } from "../../src/verifier/verdicts.ts";
+import { KEY_TYPE, noteSigner, verifierKey } from "../../src/log/format/note/note-key.ts";
+import { composeEvent } from "../../src/log/producer/producer.ts";
+import { parseCheckpoint as parse } from "../../src/verifier/input/note.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
+import { parsePolicy as parsePolicyOn } from "../../src/verifier/signatures/policy.ts";
+import { escapeText, renderText } from "../../src/verifier/report/output.ts";
+import { exitCode, nothingChecked } from "../../src/verifier/report/verdicts.ts";
 import { type Report, verify } from "../../src/verifier/verify.ts";
 import { keyList, signedCheckpoint } from "../helper.ts";
 

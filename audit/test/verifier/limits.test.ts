@@ -1,17 +1,17 @@
 import t from "tap";
-import { IssuedUrls } from "../../src/verifier/issued-urls.ts";
-import { CoordinatorClock } from "../../src/verifier/coordinator-clock.ts";
-import { DigestTable } from "../../src/verifier/digest-table.ts";
-import { Horizon } from "../../src/verifier/horizon.ts";
-import type { Leaf } from "../../src/verifier/leaf.ts";
-import { MembersWords } from "../../src/verifier/members-words.ts";
-import { MultipartUploads } from "../../src/verifier/multipart-uploads.ts";
-import { Operations } from "../../src/verifier/operations.ts";
-import { Placements } from "../../src/verifier/placements.ts";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
-import { SCHEMA_SHA256 } from "../../src/verifier/catalogue.ts";
-import { Sequences } from "../../src/verifier/sequences.ts";
-import { isAnnounced, parseDowntime } from "../../src/verifier/timeline.ts";
+import { IssuedUrls } from "../../src/verifier/completeness/issued-urls.ts";
+import { CoordinatorClock } from "../../src/verifier/completeness/coordinator-clock.ts";
+import { DigestTable } from "../../src/verifier/completeness/digest-table.ts";
+import { Horizon } from "../../src/verifier/completeness/horizon.ts";
+import type { Leaf } from "../../src/verifier/leaf/leaf.ts";
+import { MemberCrossCheck } from "../../src/verifier/completeness/member-cross-check.ts";
+import { MultipartUploads } from "../../src/verifier/completeness/multipart-uploads.ts";
+import { Operations } from "../../src/verifier/completeness/operations.ts";
+import { Placements } from "../../src/verifier/completeness/placements.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
+import { SCHEMA_SHA256 } from "../../src/verifier/leaf/catalogue.ts";
+import { Sequences } from "../../src/verifier/completeness/sequences.ts";
+import { isAnnounced, parseDowntime } from "../../src/verifier/completeness/timeline.ts";
 
 const said = (changes: Partial<Leaf>): Leaf => ({
   ...{ op: "op", type: "job.submit", phase: "requested", t: "", t_log: "2026-03-01T08:00:00.000Z", prod: "auditd", boot: "a" },
@@ -151,22 +151,22 @@ t.test("a log that has uploads, members or nodes without end under way is compar
       object: { kind: "member", id: `m-${at}` },
       detail: { job: "j", attempt: `a-${at}`, role: "server", node, from, to },
     });
-  const placed = (words: MembersWords, at: number, node: string) => words.faults(moved(at, null, "LEASED", node), at, false);
+  const placed = (words: MemberCrossCheck, at: number, node: string) => words.faults(moved(at, null, "LEASED", node), at, false);
   const refused = said({
     ...{ prod: "auditd", type: "audit.rejected", phase: "fact", object: { kind: "producer", id: "node-n" } },
     detail: { taken: true },
   });
-  const members = new MembersWords(horizon, clock);
+  const members = new MemberCrossCheck(horizon, clock);
   for (let at = 0; at < 20_000; at++) {
     placed(members, at, at % 2 === 0 ? "n" : "other");
     if (at % 2 === 1) members.faults(moved(at, "STARTING", "RUNNING", "other"), at, false);
     members.faults(refused, at, false);
   }
   t.ok(members.waiting <= 32, "of one node");
-  const words = new MembersWords(horizon, clock);
+  const words = new MemberCrossCheck(horizon, clock);
   for (let at = 0; at <= 20_000; at++) placed(words, at, "n");
   t.equal(words.isOver, true);
-  const nodes = new MembersWords(horizon, clock);
+  const nodes = new MemberCrossCheck(horizon, clock);
   for (let at = 0; at <= 10_000; at++) placed(nodes, at, `n-${at}`);
   t.equal(nodes.isOver, true);
 

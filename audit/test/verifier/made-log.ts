@@ -2,17 +2,17 @@
 import { signedCheckpoint } from "../helper.ts";
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { heartbeatOf } from "../../src/decisions/heartbeat.ts";
-import { canonicalJson } from "../../src/event/canonical-json.ts";
-import { composeEvent } from "../../src/event/compose-event.ts";
-import { leafOf } from "../../src/event/leaf.ts";
-import { ustarMember } from "../../src/export/ustar.ts";
-import { parseCheckpoint, signatureOf } from "../../src/log/checkpoint.ts";
-import { encodeEntries } from "../../src/log/entry-bundle.ts";
-import { Frontier, hashLeaf } from "../../src/log/merkle.ts";
-import { KEY_TYPE, noteSigner, type NoteSigner, verifierKey } from "../../src/log/note-key.ts";
-import { formatNote } from "../../src/log/signed-note.ts";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
+import { heartbeatOf } from "../../src/log/auditd/decisions/heartbeat.ts";
+import { canonicalJson } from "../../src/log/format/event/canonical-json.ts";
+import { composeEvent } from "../../src/log/format/event/compose-event.ts";
+import { leafOf } from "../../src/log/format/event/leaf.ts";
+import { ustarMember } from "../../src/log/export/ustar.ts";
+import { parseCheckpoint, signatureOf } from "../../src/log/format/note/checkpoint.ts";
+import { encodeEntries } from "../../src/log/format/tree/entry-bundle.ts";
+import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
+import { KEY_TYPE, noteSigner, type NoteSigner, verifierKey } from "../../src/log/format/note/note-key.ts";
+import { formatNote } from "../../src/log/format/note/signed-note.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 import { type Report, verify, type VerifyOptions } from "../../src/verifier/verify.ts";
 
 export const ORIGIN = "box.audit.acme/2026";

@@ -1,7 +1,7 @@
 /** A vendor's `release.json` of a test's own making: the parts of it that a start is compared with. */
 import { DSSE_PAYLOAD_TYPE, RELEASE_PREDICATE_TYPE } from "@resontech/contracts/release-manifest";
-import { nodePlatform } from "../../src/verifier/platform-node.ts";
-import { Releases } from "../../src/verifier/releases.ts";
+import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
+import { Releases } from "../../src/verifier/completeness/releases.ts";
 
 export type Held = { tree?: unknown; images?: unknown };
 

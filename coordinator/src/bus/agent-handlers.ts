@@ -46,7 +46,7 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
     desired: ({ node }, { nodeEpoch }) =>
       commit.run(() => {
         registry.current(node, nodeEpoch);
-        return desiredSets.fetch(node);
+        return desiredSets.claimAndTell(node);
       }),
     report: (caller, { nodeEpoch, reports: told }) =>
       commit.run(() => {

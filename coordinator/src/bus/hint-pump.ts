@@ -1,5 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { agentSubject, type HintMessage } from "@resontech/contracts/agent-protocol";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { CommandOutbox } from "../kernel/command-outbox.ts";
 
@@ -16,7 +17,7 @@ export type HintParts = {
  */
 export class HintPump {
   readonly #parts: HintParts;
-  #running: Promise<void> | null = null;
+  readonly #rounds = new SharedRun();
 
   constructor(parts: HintParts) {
     this.#parts = parts;
@@ -24,16 +25,12 @@ export class HintPump {
 
   kick(): void {
     const { commands, connection, onError } = this.#parts;
-    if (this.#running !== null || connection.isClosed() || commands.due("hint").length === 0) return;
-    this.#running = this.#round()
-      .catch(onError)
-      .finally(() => {
-        this.#running = null;
-      });
+    if (this.#rounds.isUnderWay || connection.isClosed() || commands.due("hint").length === 0) return;
+    void this.#rounds.run(() => this.#round().catch(onError));
   }
 
   async idle(): Promise<void> {
-    await this.#running;
+    await this.#rounds.idle();
   }
 
   async #round(): Promise<void> {

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { beginGeneration } from "../audit/begin-generation.ts";
 import { closeOpenOperations } from "../audit/close-open-operations.ts";
@@ -236,18 +237,17 @@ function startTimers(
     scheduler.kick();
   };
   commit.listeners.add(pump);
-  let sweeping: Promise<void> | null = null;
+  const sweeps = new SharedRun();
   const sweep = setInterval(() => {
     inStore.kick();
     recordPump.kick();
     pump();
-    sweeping ??= sweeper
-      .sweep()
-      .then(() => hangWatch.look())
-      .catch((error: unknown) => alarms.onError(error, "deadlines"))
-      .finally(() => {
-        sweeping = null;
-      });
+    void sweeps.run(() =>
+      sweeper
+        .sweep()
+        .then(() => hangWatch.look())
+        .catch((error: unknown) => alarms.onError(error, "deadlines")),
+    );
   }, SWEEP_MS);
   const compare = setInterval(() => {
     transitions.placementWanted = true;
@@ -264,7 +264,7 @@ function startTimers(
       clearInterval(sweep);
       clearInterval(compare);
       commit.listeners.delete(pump);
-      await sweeping;
+      await sweeps.idle();
       await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };

@@ -1,7 +1,9 @@
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { openDatabase as openFile } from "@resontech/daemon/open-database";
 import Database from "better-sqlite3";
-import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
+
+/** As long as copies of the vault's keys open: a copy holds what opens commitments of events that were on their way to the log. */
+const COPY_LIFE_MS = 30 * 86_400_000;
 
 /** The one connection that writes; every write goes through {@link GroupCommit}. */
 export type WriteHandle = Database.Database;
@@ -11,21 +13,12 @@ export type ReadHandle = Pick<Database.Database, "prepare"> & { readonly __reado
 export type OpenedDatabase = { write: WriteHandle; read: ReadHandle; [Symbol.dispose](): void };
 
 /**
- * Opens (or makes, mode 0600) the coordinator's database and brings its schema up to date. WAL and `synchronous=FULL`: what
- * was committed is on the disk.
+ * Opens (or makes) the coordinator's database and brings its schema up to date, with a copy of the file before.
  * @throws DatabaseTooNew
  */
 export function openDatabase(file: string): OpenedDatabase {
-  closeSync(openSync(file, "a", 0o600));
-  chmodSync(file, 0o600);
-  const write = new Database(file);
+  const write = openFile(file, MIGRATIONS, { copyLifeMs: COPY_LIFE_MS });
   try {
-    write.pragma("journal_mode = WAL");
-    write.pragma("synchronous = FULL");
-    write.pragma("foreign_keys = ON");
-    write.pragma("secure_delete = ON");
-    write.pragma("trusted_schema = OFF");
-    migrate(write, MIGRATIONS);
     const read = new Database(file, { readonly: true });
     return {
       write,

@@ -1,5 +1,5 @@
 /**
- * The socket where the S3 front asks about buckets and keys (contracts/src/s3-front-protocol.ts). Who may open it is decided by its folder:
+ * The socket where the S3 front asks about buckets and keys (contracts/src/storage/s3-front-protocol.ts). Who may open it is decided by its folder:
  * the front's group alone. Questions of one connection are answered as each is ready: counting a bucket takes its time.
  */
 import { chmod, lstat, rm } from "node:fs/promises";

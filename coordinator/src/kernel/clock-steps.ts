@@ -3,6 +3,7 @@
  * intervals) by as much, in one transaction; what has happened keeps the time that it was written with.
  */
 import { readFileSync } from "node:fs";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
@@ -54,14 +55,8 @@ export class ClockSteps {
 
   /** Looks every second until aborted. */
   run(signal: AbortSignal, onError: (error: unknown) => void): void {
-    let looking: Promise<void> | null = null;
-    const timer = setInterval(() => {
-      looking ??= this.look()
-        .catch(onError)
-        .finally(() => {
-          looking = null;
-        });
-    }, LOOK_MS);
+    const looks = new SharedRun();
+    const timer = setInterval(() => void looks.run(() => this.look().catch(onError)), LOOK_MS);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
   }
 

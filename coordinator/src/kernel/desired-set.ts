@@ -26,7 +26,7 @@ export class DesiredSets {
   }
 
   /** Inside a transaction. A member that the answer has no room for stays LEASED: its deadline passes, and another node is tried. */
-  fetch(nodeId: string): DesiredReply {
+  claimAndTell(nodeId: string): DesiredReply {
     for (const { id, job_id } of this.#withRoom(this.#membersOn(nodeId))) {
       this.#transitions.moveMember(id, "claim");
       this.#transitions.settle(job_id);

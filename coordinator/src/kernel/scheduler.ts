@@ -1,4 +1,5 @@
 import type { Inventory } from "@resontech/contracts/agent-protocol";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "./heartbeats.ts";
@@ -32,7 +33,7 @@ export type SchedulerParts = {
 /** One cycle at a time: read a snapshot, plan, apply optimistically. Runs when something that matters changed. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  #running: Promise<void> | null = null;
+  readonly #rounds = new SharedRun();
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
@@ -41,15 +42,11 @@ export class Scheduler {
   /** Runs cycles until nothing wants one; at once when one is under way. */
   kick(): void {
     if (!this.#parts.transitions.placementWanted) return;
-    this.#running ??= this.#cycles()
-      .catch(this.#parts.onError)
-      .finally(() => {
-        this.#running = null;
-      });
+    void this.#rounds.run(() => this.#cycles().catch(this.#parts.onError));
   }
 
   async idle(): Promise<void> {
-    await this.#running;
+    await this.#rounds.idle();
   }
 
   async #cycles(): Promise<void> {

@@ -1,3 +1,4 @@
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -22,7 +23,7 @@ export type StoreParts = {
  */
 export class StorePump {
   readonly #parts: StoreParts;
-  #running: Promise<void> | null = null;
+  readonly #rounds = new SharedRun();
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
@@ -30,13 +31,11 @@ export class StorePump {
 
   /** Starts a round unless one is under way. */
   kick(): void {
-    this.#running ??= this.#round().finally(() => {
-      this.#running = null;
-    });
+    void this.#rounds.run(() => this.#round());
   }
 
   async idle(): Promise<void> {
-    await this.#running;
+    await this.#rounds.idle();
   }
 
   async #round(): Promise<void> {

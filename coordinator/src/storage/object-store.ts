@@ -10,7 +10,7 @@ export type OpenUpload = { key: string; uploadId: string };
 /** Not `isNew`: an earlier request made it, or another upload of the same parts did. */
 export type CompletedVersion = ObjectVersion & { isNew: boolean };
 export type CompletedPart = { partNumber: number; etag: string };
-/** What all versions, delete markers, open uploads and their parts cost (contracts/src/storage-cost.ts); `objects` counts current versions alone. */
+/** What all versions, delete markers, open uploads and their parts cost (contracts/src/storage/storage-cost.ts); `objects` counts current versions alone. */
 export type BucketUsage = { usedBytes: number; objects: number };
 
 export interface ObjectStore {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import type { AuditGate, RecordEvent } from "../audit-ports.ts";
 import { auditedOperation } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
@@ -39,7 +40,7 @@ export type Collected = { bucket: string; versions: number; bytes: number };
 /** Old versions count in a bucket's quota; those that no living job needs are removed, and what was removed stands in the log. */
 export class VersionCollector {
   readonly #parts: CollectorParts;
-  #running: Promise<unknown> | null = null;
+  readonly #rounds = new SharedRun<unknown>();
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
@@ -47,18 +48,12 @@ export class VersionCollector {
 
   /** Until aborted. */
   run(signal: AbortSignal): void {
-    const timer = setInterval(() => {
-      this.#running ??= this.collect()
-        .catch(this.#parts.onError)
-        .finally(() => {
-          this.#running = null;
-        });
-    }, EVERY_MS);
+    const timer = setInterval(() => void this.#rounds.run(() => this.collect().catch(this.#parts.onError)), EVERY_MS);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
   }
 
   async idle(): Promise<void> {
-    await this.#running;
+    await this.#rounds.idle();
   }
 
   /** @returns what was removed, bucket by bucket; a bucket with nothing to remove is left out */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { verifyProof } from "../../../audit/src/verifier/event-proof.ts";
-import { nodePlatform } from "../../../audit/src/verifier/platform-node.ts";
+import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
 type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;

@@ -1,8 +1,8 @@
-import { existsSync, statSync, utimesSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { migrate } from "@resontech/daemon/migrate";
 import Database from "better-sqlite3";
 import t from "tap";
-import { migrate } from "../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../src/db/migrations.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 
@@ -29,11 +29,6 @@ const LIVING_JOB = `
   INSERT INTO job_events (job_id, to_state, event, at) VALUES ('job-1', 'RUNNING', 'start', 1);
 `;
 
-const STEPS = [
-  { version: 1, name: "one", sql: "CREATE TABLE a (id INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT" },
-  { version: 2, name: "two", sql: "ALTER TABLE a ADD COLUMN more TEXT" },
-] as const;
-
 t.test("the product's migrations are numbered without gaps and make a sound, strict schema", async (t) => {
   t.same(
     MIGRATIONS.map(({ version }) => version),
@@ -56,48 +51,6 @@ t.test("the product's migrations are numbered without gaps and make a sound, str
   t.throws(() => opened.read.prepare("DELETE FROM jobs").run(), /readonly/);
 });
 
-t.test("pending steps run in one transaction, over rows that are there, with a copy of the file before", async (t) => {
-  const file = join(t.testdir(), "c.db");
-  const db = new Database(file);
-  t.teardown(() => db.close());
-  migrate(db, STEPS.slice(0, 1));
-  t.notOk(existsSync(`${file}.before-1`), "an empty file needs no copy");
-  db.prepare("INSERT INTO a (word) VALUES ('kept')").run();
-  migrate(db, STEPS);
-  t.same(db.prepare("SELECT * FROM a").all(), [{ id: 1, word: "kept", more: null }]);
-  const copy = new Database(`${file}.before-2`, { readonly: true });
-  t.teardown(() => copy.close());
-  t.equal(copy.pragma("user_version", { simple: true }), 1);
-  t.same(copy.prepare("SELECT * FROM a").all(), [{ id: 1, word: "kept" }]);
-});
-
-t.test("a copy from before a migration goes after thirty days", async (t) => {
-  const file = join(t.testdir(), "c.db");
-  const db = new Database(file);
-  t.teardown(() => db.close());
-  migrate(db, STEPS.slice(0, 1));
-  migrate(db, STEPS);
-  const copy = `${file}.before-2`;
-  const setAge = (days: number): void => utimesSync(copy, new Date(), new Date(Date.now() - days * 86_400_000));
-  setAge(29);
-  migrate(db, STEPS);
-  t.ok(existsSync(copy));
-  setAge(31);
-  migrate(db, STEPS);
-  t.notOk(existsSync(copy));
-  t.ok(existsSync(file));
-});
-
-t.test("a step that fails leaves the file as it was", async (t) => {
-  const db = new Database(join(t.testdir(), "c.db"));
-  t.teardown(() => db.close());
-  t.throws(() => migrate(db, [...STEPS, { version: 3, name: "bad", sql: "CREATE TABLE a (x TEXT)" }]), /already exists/);
-  t.equal(db.pragma("user_version", { simple: true }), 0);
-  t.same(db.prepare("SELECT name FROM sqlite_master").all(), []);
-  migrate(db, STEPS);
-  t.equal(db.pragma("user_version", { simple: true }), 2);
-});
-
 t.test("buckets of an older program have no rights noted, so they are given them", async (t) => {
   const file = join(t.testdir(), "c.db");
   const db = new Database(file);
@@ -111,41 +64,6 @@ t.test("buckets of an older program have no rights noted, so they are given them
   t.match(db.prepare("SELECT name, access_key_id, rights FROM buckets").all(), [
     { name: "alice-1", access_key_id: "RT1", rights: null },
   ]);
-});
-
-t.test("a database of a newer program is opened where that program said so, else refused by type", async (t) => {
-  const file = join(t.testdir(), "c.db");
-  const db = new Database(file);
-  t.teardown(() => db.close());
-  migrate(db, STEPS);
-  t.throws(() => migrate(db, STEPS.slice(0, 1)), { code: "database_too_new", found: 2, known: 1 });
-  migrate(db, [...STEPS, { version: 3, name: "three", sql: "ALTER TABLE a ADD COLUMN third TEXT", minReader: 2 }]);
-  migrate(db, STEPS);
-  t.equal(db.pragma("user_version", { simple: true }), 3, "the older program changes nothing");
-  t.notOk(existsSync(`${file}.before-2`) && existsSync(`${file}.before-1`));
-  t.throws(() => migrate(db, STEPS.slice(0, 1)), { code: "database_too_new", found: 3, known: 1 });
-});
-
-t.test("a table that is made anew keeps the rows that belong to its own", async (t) => {
-  const db = new Database(join(t.testdir(), "c.db"));
-  t.teardown(() => db.close());
-  db.pragma("foreign_keys = ON");
-  migrate(db, STEPS);
-  db.exec(
-    "CREATE TABLE child (a INTEGER REFERENCES a (id) ON DELETE CASCADE) STRICT; INSERT INTO a (word) VALUES ('w'); INSERT INTO child VALUES (1)",
-  );
-  const anew =
-    "CREATE TABLE b (id INTEGER PRIMARY KEY) STRICT; INSERT INTO b SELECT id FROM a; DROP TABLE a; ALTER TABLE b RENAME TO a;";
-  migrate(db, [...STEPS, { version: 3, name: "anew", sql: anew }]);
-  t.same(db.prepare("SELECT * FROM child").all(), [{ a: 1 }]);
-  t.equal(db.pragma("foreign_keys", { simple: true }), 1);
-  const lossy = "CREATE TABLE b (id INTEGER PRIMARY KEY) STRICT; DROP TABLE a; ALTER TABLE b RENAME TO a;";
-  t.throws(
-    () => migrate(db, [...STEPS, { version: 3, name: "anew", sql: anew }, { version: 4, name: "lossy", sql: lossy }]),
-    /without their parents/,
-  );
-  t.equal(db.pragma("user_version", { simple: true }), 3);
-  t.equal(db.pragma("foreign_keys", { simple: true }), 1);
 });
 
 t.test("a living job of the release before keeps every row, and its server leads", async (t) => {

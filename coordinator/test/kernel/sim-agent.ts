@@ -111,7 +111,7 @@ export class SimAgent {
       const { commit, registry, desiredSets } = this.#world.parts;
       const { members } = await commit.run(() => {
         registry.current(this.node, this.#epoch);
-        return desiredSets.fetch(this.node);
+        return desiredSets.claimAndTell(this.node);
       });
       if (!isAnswerLost) this.#reconcile(members);
     });

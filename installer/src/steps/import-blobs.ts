@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncPath } from "../sync-path.ts";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -58,7 +58,7 @@ export async function importBlobs(
     done += sizeBytes;
     onProgress(done, total);
   }
-  for (const folder of [store, dirname(store), dirname(dirname(store))]) syncPath(folder);
+  for (const folder of [store, dirname(store), dirname(dirname(store))]) syncNow(folder);
 }
 
 async function copyBlob(source: string, target: string, sha256: string, mode: number): Promise<void> {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
 import { hasSystemd, renderUnit, systemctl, unitFile, unitName } from "@resontech/appliance/systemd-unit";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
 import type { InstallRequest } from "../request.ts";
 import { progressBar, say } from "../say.ts";
-import { syncPath } from "../sync-path.ts";
 import { applianceCommand } from "./appliance-command.ts";
 import { checkImages } from "./check-images.ts";
 import { trustRegistry } from "./docker-trust.ts";
@@ -114,5 +114,5 @@ function switchTo(root: string, releaseDir: string): void {
     symlinkSync(releaseDir, beside);
     renameSync(beside, join(root, "current"));
   }
-  syncPath(root);
+  syncNow(root);
 }

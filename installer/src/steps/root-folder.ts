@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 import { Journal, journalFile } from "../journal.ts";
-import { syncPath } from "../sync-path.ts";
 
 /** What an install makes directly below its root; uninstall removes these and nothing else there. The journal goes last. */
 export const ROOT_ENTRIES = ["boot", "current", "current.part", "releases", "blobs", "data", "log", "etc", "journal"] as const;
@@ -40,9 +40,9 @@ export function makeRoot(root: string): void {
   mkdirSync(rootBeside, { recursive: true, mode: 0o755 });
   const journal = new Journal(rootBeside);
   for (const folder of missing) journal.own("folder", folder);
-  for (const folder of missing) syncPath(join(beside, relative(top, folder)));
+  for (const folder of missing) syncNow(join(beside, relative(top, folder)));
   renameSync(beside, top);
-  syncPath(dirname(top));
+  syncNow(dirname(top));
 }
 
 /**

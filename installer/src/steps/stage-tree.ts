@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncPath } from "../sync-path.ts";
+import { syncNow } from "@resontech/daemon/durable-file-now";
 
 /** A hard link into the store for each file of the release tree; the tree appears whole, by one rename. */
 export function stageTree(release: ReleaseManifest, store: string, releaseDir: string, manifest: string): void {
@@ -17,8 +17,8 @@ export function stageTree(release: ReleaseManifest, store: string, releaseDir: s
   writeFileSync(join(beside, "release-manifest.json"), manifest, { mode: 0o644 });
   // The files themselves are links to synced blobs; what a power cut could take are the folders' entries.
   const folders = readdirSync(beside, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
-  for (const { parentPath, name } of folders) syncPath(join(parentPath, name));
-  for (const path of [join(beside, "release-manifest.json"), beside]) syncPath(path);
+  for (const { parentPath, name } of folders) syncNow(join(parentPath, name));
+  for (const path of [join(beside, "release-manifest.json"), beside]) syncNow(path);
   renameSync(beside, releaseDir);
-  for (const folder of [dirname(releaseDir), dirname(dirname(releaseDir))]) syncPath(folder);
+  for (const folder of [dirname(releaseDir), dirname(dirname(releaseDir))]) syncNow(folder);
 }

@@ -113,7 +113,7 @@ async function tried(path: Path, input: Input): Promise<Judged | null> {
     if (fault !== null) found(path, { what: "wrong", said: fault });
     return answer;
   } catch (error) {
-    found(path, { what: "crash", said: saidOf(error) });
+    found(path, { what: "crash", said: messageOf(error) });
     return null;
   } finally {
     news.slowestMs = Math.max(news.slowestMs, performance.now() - from);
@@ -181,7 +181,7 @@ function noNews(): Omit<WorkerNews, "reached"> {
 }
 
 /** The message and where it comes from, without this harness's own frames. */
-function saidOf(error: unknown): string {
+function messageOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const lines = stack.split("\n").map((line) => line.trim().replace(/file:\/\/\S*\/(?=[^/]+$)/, ""));
   return lines

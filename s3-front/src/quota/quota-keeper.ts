@@ -1,5 +1,6 @@
 /** Grants room in buckets: one ledger each, and one listing at a time where a ledger asks for it. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { SharedRun } from "@resontech/daemon/shared-run";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
 import { BucketLedger, type Part } from "../decisions/bucket-ledger.ts";
 import { S3Refusal } from "../decisions/s3-error.ts";
@@ -18,7 +19,7 @@ export type Room = { stored: (copiedBytes?: number) => void; gaveBack: () => voi
 
 type Kept = {
   ledger: BucketLedger;
-  listing: Promise<void> | null;
+  readonly listing: SharedRun;
   /** When its quota was asked for last, by the monotonic clock. */
   quotaAt: number;
 };
@@ -40,8 +41,8 @@ export class QuotaKeeper {
     const giveUpAt = performance.now() + WAIT_MS;
     for (;;) {
       const kept = this.#kept(bucket);
-      if (kept.listing !== null) {
-        await kept.listing;
+      if (kept.listing.isUnderWay) {
+        await kept.listing.idle();
         continue;
       }
       await this.#refreshQuota(bucket, kept);
@@ -91,7 +92,7 @@ export class QuotaKeeper {
   #kept(bucket: string): Kept {
     let kept = this.#buckets.get(bucket);
     if (kept === undefined) {
-      kept = { ledger: new BucketLedger(), listing: null, quotaAt: Number.NEGATIVE_INFINITY };
+      kept = { ledger: new BucketLedger(), listing: new SharedRun(), quotaAt: Number.NEGATIVE_INFINITY };
       this.#buckets.set(bucket, kept);
     }
     return kept;
@@ -112,10 +113,7 @@ export class QuotaKeeper {
   }
 
   async #list(bucket: string, kept: Kept): Promise<void> {
-    kept.listing ??= this.#listOnce(bucket, kept).finally(() => {
-      kept.listing = null;
-    });
-    await kept.listing;
+    await kept.listing.run(() => this.#listOnce(bucket, kept));
   }
 
   async #listOnce(bucket: string, kept: Kept): Promise<void> {

@@ -9,7 +9,7 @@ import { EnclosureFailedError } from "../substrate-errors.ts";
 import { ContainerRun } from "./container-run.ts";
 import { containerOptions, JOB_HOSTNAME, type Mounts } from "./containers/container-options.ts";
 import { withRefusals } from "./containers/engine-error.ts";
-import { whileEngineIsAway } from "./containers/engine-retry.ts";
+import { retryUntilEngineUp } from "./containers/engine-retry.ts";
 import { type JobContainers, processesOf } from "./containers/job-containers.ts";
 import { killWithoutEngine } from "./containers/kill-without-engine.ts";
 import { OWN_FILES, ownFiles } from "./decisions/own-files.ts";
@@ -146,7 +146,7 @@ export class ContainerEnclosure implements Enclosure {
       devices: devices.of(this.#work.resources.workers),
     });
     const start = () => containers.start({ ...options, name: this.#name });
-    const { id } = await whileEngineIsAway(start, until).catch((error: unknown) => {
+    const { id } = await retryUntilEngineUp(start, until).catch((error: unknown) => {
       until.throwIfAborted();
       throw new EnclosureFailedError(`the container could not be started: ${textOf(error)}`, { cause: error });
     });
@@ -236,7 +236,7 @@ export class ContainerEnclosure implements Enclosure {
 
   /** As long as it takes an engine that is being restarted. */
   #ask<T>(call: () => Promise<T>, until: AbortSignal): Promise<T> {
-    return withRefusals(whileEngineIsAway(call, until));
+    return withRefusals(retryUntilEngineUp(call, until));
   }
 }
 

@@ -8,7 +8,7 @@ import type { Accelerators } from "../../probes/accelerators.ts";
 import type { Enclosure, Kept, Work } from "../enclosure.ts";
 import type { FoundEnclosure, Substrate } from "../substrate.ts";
 import { ContainerEnclosure, type HostParts } from "./container-enclosure.ts";
-import { whileEngineIsAway } from "./containers/engine-retry.ts";
+import { retryUntilEngineUp } from "./containers/engine-retry.ts";
 import { JobContainers } from "./containers/job-containers.ts";
 import { seccompOption } from "./containers/seccomp-option.ts";
 import { NodeDevices } from "./devices/node-devices.ts";
@@ -57,11 +57,11 @@ export class ContainerHost implements Substrate {
   }
 
   list(until: AbortSignal): Promise<FoundEnclosure[]> {
-    return whileEngineIsAway(() => this.#parts.containers.list(), until);
+    return retryUntilEngineUp(() => this.#parts.containers.list(), until);
   }
 
   async discard({ name }: FoundEnclosure, until: AbortSignal): Promise<void> {
-    await whileEngineIsAway(() => this.#parts.containers.remove(name), until);
+    await retryUntilEngineUp(() => this.#parts.containers.remove(name), until);
   }
 
   discardArea(member: string): Promise<boolean> {
@@ -74,7 +74,7 @@ export class ContainerHost implements Substrate {
 
   async keepNetworks(attempts: ReadonlySet<string>, until: AbortSignal): Promise<void> {
     const { network } = this.#parts;
-    await whileEngineIsAway(async () => {
+    await retryUntilEngineUp(async () => {
       for (const attempt of await network.attempts()) if (!attempts.has(attempt)) await network.remove(attempt);
       await network.seal();
     }, until);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, rm, stat } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { AuditUnavailable } from "../../producer/producer.ts";
+import { AuditUnavailable } from "../../log/producer/producer.ts";
 import { ConfigError } from "../config.ts";
 import type { Objection } from "../decisions/approval.ts";
 import { VaultRefused } from "../vault-refused.ts";

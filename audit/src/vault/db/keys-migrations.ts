@@ -1,4 +1,4 @@
-import type { Migration } from "./migrate.ts";
+import type { Migration } from "@resontech/daemon/migrate";
 
 const begin: Migration = {
   version: 1,

@@ -1,5 +1,5 @@
 /** Who must agree. Null when nothing is in the way. */
-import { ANONYMOUS } from "../../decisions/subject.ts";
+import { ANONYMOUS } from "../../log/format/event/subject.ts";
 
 export type Objection = { code: string; message: string };
 /** The database was put back, or is new beside older keys: a hold may be missing. */

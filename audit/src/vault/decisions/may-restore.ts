@@ -1,4 +1,4 @@
-import { ANONYMOUS } from "../../decisions/subject.ts";
+import { ANONYMOUS } from "../../log/format/event/subject.ts";
 import type { RetentionClass } from "./retention.ts";
 
 /** An act that destroyed keys. */

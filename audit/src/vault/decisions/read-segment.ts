@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { Count, Disclosure, PlainId, Sha256Hex } from "@resontech/contracts/audit-event";
-import { commitmentOf } from "../../event/commitment.ts";
+import { commitmentOf } from "../../log/format/event/commitment.ts";
 
 const Line = Type.Object(
   {

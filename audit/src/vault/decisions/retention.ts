@@ -1,6 +1,6 @@
 /** Which months are past their class's retention. */
 import type { RetentionClasses } from "@resontech/contracts/vault-config";
-import { ANONYMOUS } from "../../decisions/subject.ts";
+import { ANONYMOUS } from "../../log/format/event/subject.ts";
 
 export type SubjectMonth = { subject: string; month: string };
 export type RetentionClass = "disclosures" | "anonymous";

@@ -8,8 +8,8 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { replaceFile } from "@resontech/daemon/durable-file";
 import type { Seal } from "../../keys/seal.ts";
-import { replaceFile } from "../../log/durable-file.ts";
 import { ConfigError } from "../config.ts";
 import { KEY_BYTES, seal, unseal } from "./aead.ts";
 import { destroyFile } from "./destroy-file.ts";

@@ -1,10 +1,10 @@
 /** `keys.sqlite`: a random key for each subject and month, wrapped. Its destruction is what erases. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { openDatabase } from "@resontech/daemon/open-database";
 import type Database from "better-sqlite3";
-import { scrub } from "../../db/scrub.ts";
+import { scrub } from "../../scrub/scrub.ts";
 import { KEYS_MIGRATIONS } from "../db/keys-migrations.ts";
-import { openDatabase } from "../db/open-database.ts";
 import { KEY_BYTES } from "./aead.ts";
 import type { KeyEncryptionKey } from "./key-encryption-key.ts";
 
@@ -29,7 +29,7 @@ export class KeyTable implements Disposable {
 
   /** @param openKek is told whether no key lies under one yet */
   static async open(folder: string, openKek: (isEmpty: boolean) => Promise<KeyEncryptionKey>): Promise<KeyTable> {
-    const db = openDatabase(join(folder, "keys.sqlite"), KEYS_MIGRATIONS);
+    const db = openDatabase(join(folder, "keys.sqlite"), KEYS_MIGRATIONS, { spillsNothing: true });
     try {
       const isEmpty = db.prepare("SELECT 1 FROM keys UNION SELECT 1 FROM meta LIMIT 1").get() === undefined;
       return new KeyTable(db, await openKek(isEmpty));

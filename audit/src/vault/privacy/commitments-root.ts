@@ -1,5 +1,5 @@
 /** What an erasure states of the commitments that it ended, by shard: their number, and RFC 6962 root in order of index and field. */
-import { Frontier, hashLeaf } from "../../log/merkle.ts";
+import { Frontier, hashLeaf } from "../../log/format/tree/merkle.ts";
 import type { ErasedCommitment } from "./commitment-store.ts";
 
 export type ErasedOfShard = { origin: string; commitments_count: number; commitments_root: string };

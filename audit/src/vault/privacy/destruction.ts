@@ -7,7 +7,7 @@
 import { setImmediate as breath } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { HOLDS_IN_DOUBT } from "../decisions/approval.ts";
-import { AuditRejected } from "../../producer/producer.ts";
+import { AuditRejected } from "../../log/producer/producer.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";

@@ -2,7 +2,7 @@
  * Takes over from auditd what opens commitments: keys durable, then the sealed rows, then auditd's own copy goes. A kill between two steps brings the
  * segment again, and nothing of it is doubled; what was erased meanwhile is not sealed again.
  */
-import type { LeafRef, Spooled } from "../../producer/producer.ts";
+import type { LeafRef, Spooled } from "../../log/producer/producer.ts";
 import { readSegment, SegmentFault } from "../decisions/read-segment.ts";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";

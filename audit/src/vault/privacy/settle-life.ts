@@ -2,7 +2,7 @@
  * What a database that was put back has under way, or still to say, and the log has ended since: it becomes what the log has of it, before anything is
  * said in the new life. Killed in between, it is settled by the next connection.
  */
-import type { AuditConnection, SaidOfOperation } from "../../producer/producer.ts";
+import type { AuditConnection, SaidOfOperation } from "../../log/producer/producer.ts";
 import { awaitsFact, endingOf, outcomeIn } from "../decisions/ended.ts";
 import type { VaultParts } from "../parts.ts";
 import type { Act, Acts } from "./acts.ts";
@@ -20,7 +20,7 @@ export async function settleLife(
   if (!outbox.isUnsettled) return;
   const ops = new Set([...acts.underWay(), ...outbox.unsent].map(({ op }) => op));
   const open = new Set((await connection.openOperations()).map(({ op }) => op));
-  const said = Map.groupBy(await connection.saidOf([...ops], outbox.knownUpTo), ({ op }) => op);
+  const said = Map.groupBy(await connection.findOutcomes([...ops], outbox.knownUpTo), ({ op }) => op);
   await turns.run(async () => {
     // The log lacks the request itself: that is still to be said.
     const unasked = new Set(outbox.unsent.flatMap(({ op, phase }) => (phase === "requested" && !said.has(op) ? [op] : [])));

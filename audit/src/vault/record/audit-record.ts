@@ -9,7 +9,7 @@ import {
   AuditUnavailable,
   connectRecordProducer,
   type OpenOperation,
-} from "../../producer/producer.ts";
+} from "../../log/producer/producer.ts";
 import type { Outbox, OutboxRow, Place } from "./outbox.ts";
 
 const RETRY_MS = 250;

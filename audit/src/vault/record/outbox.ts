@@ -5,7 +5,13 @@
 import { randomUUID } from "node:crypto";
 import type Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { type ComposedEvent, composeEvent, type LeafRef, type LogPlace, type SaidOfOperation } from "../../producer/producer.ts";
+import {
+  type ComposedEvent,
+  composeEvent,
+  type LeafRef,
+  type LogPlace,
+  type SaidOfOperation,
+} from "../../log/producer/producer.ts";
 import { isSaidAgain } from "../decisions/ended.ts";
 
 /** Where a leaf stands: entry `index` of the shard `origin`. */

@@ -4,7 +4,7 @@ import { PlainId } from "@resontech/contracts/audit-event";
 import { VaultControlRequest } from "@resontech/contracts/vault-control";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
-import { AuditUnavailable } from "../../producer/producer.ts";
+import { AuditUnavailable } from "../../log/producer/producer.ts";
 import type { Objection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { VaultRefused } from "../vault-refused.ts";

@@ -12,6 +12,7 @@ import {
   type TokensEnd,
   type VaultTokensRequest,
 } from "@resontech/contracts/vault-tokens";
+import type { Turns } from "@resontech/daemon/turns";
 import type { Logger } from "pino";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";
@@ -19,7 +20,6 @@ import type { CommitmentStore, SealedCommitment } from "../privacy/commitment-st
 import { erasedBy } from "../privacy/erased-by.ts";
 import { unsealValue } from "../privacy/sealed-value.ts";
 import type { Outbox } from "../record/outbox.ts";
-import type { Turns } from "../turns.ts";
 
 /** Nobody finds two values of one token by chance, and the index of a year stays small. */
 const TOKEN_BYTES = 16;

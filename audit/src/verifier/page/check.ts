@@ -1,8 +1,8 @@
 /** One check, by the very code of the file that runs under Node. */
-import { textOf } from "../bytes.ts";
+import { textOf } from "../input/bytes.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "../event-proof.ts";
-import { webPlatform } from "../platform-web.ts";
-import { exitCode } from "../verdicts.ts";
+import { webPlatform } from "../platform/platform-web.ts";
+import { exitCode } from "../report/verdicts.ts";
 import { lacksCounterpart, type Report, verify } from "../verify.ts";
 import type { Inputs } from "./inputs.ts";
 import { piecesOf, readSmall } from "./read-file.ts";

@@ -1,5 +1,5 @@
 /** Elements made with text alone: nothing that was read is ever parsed as HTML. */
-import { escapeText } from "../output.ts";
+import { escapeText } from "../report/output.ts";
 
 type Child = Node | string;
 

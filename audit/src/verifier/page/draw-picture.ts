@@ -1,4 +1,4 @@
-import type { Bar, Lane, Picture } from "../picture.ts";
+import type { Bar, Lane, Picture } from "../report/picture.ts";
 import { element, svgElement } from "./dom.ts";
 
 const WIDTH = 1_000;

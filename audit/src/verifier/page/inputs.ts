@@ -1,10 +1,10 @@
 /** What the form says, as the judges take it. */
-import { type KnownHead, parseKnown } from "../known.ts";
-import { Refused } from "../note.ts";
-import { webPlatform } from "../platform-web.ts";
-import { MAX_RELEASE_BYTES, Releases } from "../releases.ts";
-import { parseNonce, parseSample, type Sample } from "../sample.ts";
-import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "../timeline.ts";
+import { type KnownHead, parseKnown } from "../tree/known.ts";
+import { Refused } from "../input/note.ts";
+import { webPlatform } from "../platform/platform-web.ts";
+import { MAX_RELEASE_BYTES, Releases } from "../completeness/releases.ts";
+import { parseNonce, parseSample, type Sample } from "../sample/sample.ts";
+import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "../completeness/timeline.ts";
 import { byId } from "./dom.ts";
 import { readSmall, UnusableInput } from "./read-file.ts";
 

@@ -1,6 +1,6 @@
 /** The verifier as a page: the form, one check at a time, and its report. */
-import { hex } from "../bytes.ts";
-import { sha256 } from "../sha256.ts";
+import { hex } from "../input/bytes.ts";
+import { sha256 } from "../platform/sha256.ts";
 import { check, type Judged } from "./check.ts";
 import { byId, element, fill } from "./dom.ts";
 import { field, FIELDS, readInputs, readPolicy } from "./inputs.ts";

@@ -1,9 +1,9 @@
 /** The entries of an export that was judged: asked for by filters, read and hashed again, and shown as a table. */
-import { isListable, listEntries } from "../list-entries.ts";
-import { LISTING_COLUMNS, type ListedEntry, listedCells } from "../listed-entry.ts";
-import { type Asked, LISTING_OPTIONS, parseListing } from "../listing-filter.ts";
-import { Refused } from "../note.ts";
-import { webPlatform } from "../platform-web.ts";
+import { isListable, listEntries } from "../listing/list-entries.ts";
+import { LISTING_COLUMNS, type ListedEntry, listedCells } from "../listing/listed-entry.ts";
+import { type Asked, LISTING_OPTIONS, parseListing } from "../listing/listing-filter.ts";
+import { Refused } from "../input/note.ts";
+import { webPlatform } from "../platform/platform-web.ts";
 import type { Report } from "../verify.ts";
 import { element, fill } from "./dom.ts";
 import { piecesOf, UnusableInput } from "./read-file.ts";

@@ -1,9 +1,9 @@
 /** A report as the page shows it: the answer first, then the six verdicts, then what they rest on. */
 import type { ProofReport } from "../event-proof.ts";
-import { binariesText, lacksStarts } from "../measured.ts";
-import { NOT_PROVEN } from "../output.ts";
-import { pictureOf } from "../picture.ts";
-import { EXIT_NOT_CHECKED, EXIT_REFUSED, type Verdict, VERDICTS, type VerdictName } from "../verdicts.ts";
+import { binariesText, lacksStarts } from "../completeness/measured.ts";
+import { NOT_PROVEN } from "../report/output.ts";
+import { pictureOf } from "../report/picture.ts";
+import { EXIT_NOT_CHECKED, EXIT_REFUSED, type Verdict, VERDICTS, type VerdictName } from "../report/verdicts.ts";
 import type { Report } from "../verify.ts";
 import type { Judged } from "./check.ts";
 import { element } from "./dom.ts";

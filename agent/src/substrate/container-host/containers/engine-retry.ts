@@ -5,13 +5,13 @@ import { isGoneMeanwhile, statusOf } from "./engine-error.ts";
 const PATIENCE_MS = 60_000;
 const WAIT_MS = 500;
 /** An end is noted within milliseconds; on a busy host, within a second. */
-const TRIES_WHILE_THINGS_GO = 40;
-const THINGS_GO_MS = 50;
+const MAX_RETRIES = 40;
+const RETRY_MS = 50;
 /** Nobody listens, or the listener went away in the middle. */
 const AWAY: readonly unknown[] = ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE"];
 
 /** Repeats a call while the engine does not listen; containers run on meanwhile. @throws the call's error, or the signal's reason */
-export async function whileEngineIsAway<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryUntilEngineUp<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
@@ -25,14 +25,14 @@ export async function whileEngineIsAway<T>(call: () => Promise<T>, signal: Abort
 }
 
 /** Repeats a call that failed because something else went away meanwhile. @throws the call's error */
-export async function whileThingsGo<T>(call: () => Promise<T>): Promise<T> {
-  for (let triesLeft = TRIES_WHILE_THINGS_GO; ; triesLeft -= 1) {
+export async function retryOnVanished<T>(call: () => Promise<T>): Promise<T> {
+  for (let triesLeft = MAX_RETRIES; ; triesLeft -= 1) {
     try {
       return await call();
     } catch (error) {
       if (triesLeft === 0 || !isGoneMeanwhile(error)) throw error;
     }
-    await sleep(THINGS_GO_MS);
+    await sleep(RETRY_MS);
   }
 }
 

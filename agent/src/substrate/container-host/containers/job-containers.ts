@@ -6,7 +6,7 @@ import type { FoundEnclosure } from "../../substrate.ts";
 import { ImageNotHadError } from "../../substrate-errors.ts";
 import { LABELS } from "./container-options.ts";
 import { statusOf } from "./engine-error.ts";
-import { whileThingsGo } from "./engine-retry.ts";
+import { retryOnVanished } from "./engine-retry.ts";
 
 export type ContainerState = {
   id: string;
@@ -96,7 +96,7 @@ export class JobContainers {
   }
 
   async #ask(name: string): Promise<ContainerInspectInfo | null> {
-    return whileThingsGo(() => orNull(this.#engine.getContainer(name).inspect()));
+    return retryOnVanished(() => orNull(this.#engine.getContainer(name).inspect()));
   }
 
   /** To PID 1; nothing happens when it has ended. */

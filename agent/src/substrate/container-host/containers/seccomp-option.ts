@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import { replaceFile } from "../../../durable-file.ts";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import { seccompProfile } from "../decisions/seccomp-profile.ts";
 
 /** The profile as the engine takes it: Docker's API its text, Podman's the path of a file on the engine's host, written here. */
@@ -8,6 +8,6 @@ export function seccompOption({ containerEngine, dataDir }: Pick<AgentConfig, "c
   const text = JSON.stringify(seccompProfile());
   if (containerEngine.kind === "docker") return text;
   const file = join(dataDir, "seccomp.json");
-  replaceFile(file, text);
+  replaceFileNow(file, text, 0o600);
   return file;
 }

@@ -4,13 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { Turns } from "@resontech/daemon/turns";
 import type Docker from "dockerode";
 import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";
-import { whileThingsGo } from "../containers/engine-retry.ts";
+import { retryOnVanished } from "../containers/engine-retry.ts";
 import { chooseSubnet, gatewayAddress, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
 import { NetworkNotClosedError } from "../../substrate-errors.ts";
-import { Turns } from "../../../turns.ts";
 import type { BridgeIdentity } from "./bridge-identity.ts";
 import { ClientBridge } from "./client-bridge.ts";
 import { Firewall, type Guarded, type Opening } from "./firewall.ts";
@@ -48,7 +48,7 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   create(attempt: string): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       const attempts = await this.attempts();
       // The rules first: no container of this bridge ever runs without them.
       await this.#guard([...new Set([...attempts, attempt])]);
@@ -64,7 +64,7 @@ export class BridgeNetwork implements JobNetwork {
     const [address, server, gateway] = [memberAddress(subnet, index), memberAddress(subnet, null), gatewayAddress(subnet)];
     if (address === null || server === null || gateway === null)
       throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
-    if (bridge !== null) await this.#turns.take(() => this.#cross(place, { subnet, server, gateway }));
+    if (bridge !== null) await this.#turns.run(() => this.#cross(place, { subnet, server, gateway }));
     const hub = bridge?.kind === "dial" ? gateway : server;
     const hosts = network.shape === "hub" ? [{ name: network.name, address: hub }] : [];
     return { network: this.#name(attempt), address, hosts };
@@ -76,7 +76,7 @@ export class BridgeNetwork implements JobNetwork {
     this.#bridges.delete(attempt);
     // At once: what waits for its turn may wait for the engine.
     const closing = bridge.side.close();
-    await this.#turns.take(async () => {
+    await this.#turns.run(async () => {
       await closing;
       await this.#guard(await this.attempts());
     });
@@ -85,7 +85,7 @@ export class BridgeNetwork implements JobNetwork {
   async prove(attempt: string, pid?: number): Promise<void> {
     const network = await this.#inspect(attempt);
     if (network === null || !network.Internal) throw new NetworkNotClosedError(`the network of ${attempt} is not internal`);
-    if (!(await this.#turns.take(() => this.#firewall.covers(this.#guarded(attempt)))))
+    if (!(await this.#turns.run(() => this.#firewall.covers(this.#guarded(attempt)))))
       throw new NetworkNotClosedError(`the host is not closed to the network of ${attempt}`);
     if (pid === undefined) return;
     const own = parseNet(network.IPAM?.Config?.[0]?.["Subnet"] ?? "");
@@ -95,7 +95,7 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   remove(attempt: string): Promise<boolean> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       try {
         await this.#engine.getNetwork(this.#name(attempt)).remove();
       } catch (error) {
@@ -108,7 +108,7 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   seal(): Promise<void> {
-    return this.#turns.take(async () => this.#guard(await this.attempts()));
+    return this.#turns.run(async () => this.#guard(await this.attempts()));
   }
 
   /** Without the engine, which may be away for longer than the host may be open. */
@@ -177,7 +177,7 @@ export class BridgeNetwork implements JobNetwork {
       Options: { "com.docker.network.bridge.name": this.#firewall.bridge(attempt) },
       Labels: { [LABELS.instance]: this.#instance, [LABELS.attempt]: attempt },
     };
-    await whileThingsGo(() => this.#engine.createNetwork(wanted));
+    await retryOnVanished(() => this.#engine.createNetwork(wanted));
   }
 
   #name(attempt: string): string {

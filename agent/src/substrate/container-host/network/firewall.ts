@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { Turns } from "../../../turns.ts";
+import { Turns } from "@resontech/daemon/turns";
 
 /**
  * What an attempt's bridge may exchange with the host, by TCP alone. `gateway`: its clients reach the agent at the gateway's address and
@@ -49,7 +49,7 @@ export class Firewall {
   }
 
   load(guarded: readonly Guarded[]): Promise<void> {
-    return this.#turns.take(() => this.#load(guarded));
+    return this.#turns.run(() => this.#load(guarded));
   }
 
   /**
@@ -57,7 +57,7 @@ export class Firewall {
    * @throws when they can't be
    */
   keep(): Promise<boolean> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       if (this.#loaded.length === 0) return true;
       const listing = await this.#list();
       if (this.#loaded.every((guarded) => this.#isCovered(listing, guarded))) return true;
@@ -160,7 +160,7 @@ table inet ${this.#table} {
 
   /** Removes the table; safe to repeat. */
   unload(): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#turns.run(async () => {
       await nft(["-f", "-"], `table inet ${this.#table} {}\ndelete table inet ${this.#table}\n`);
       this.#loaded = [];
     });

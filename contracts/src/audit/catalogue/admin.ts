@@ -1,0 +1,59 @@
+/** What the operator does, and what runs. */
+import { Type } from "typebox";
+import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
+import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
+
+/** What one part runs. */
+export const MAX_MEASURED_FILES = 48;
+
+/** Of a file, as the release lists it. */
+const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
+
+export const ADMIN_EVENTS = {
+  "admin.coordinator.start": fact(
+    "process",
+    "The coordinator started; fences of older generations are void.",
+    Type.Object({ generation: Count, version: Code }, closed),
+  ),
+  "admin.install": operation(
+    "appliance",
+    "The appliance was installed.",
+    Type.Object({ release_sha256: Type.Optional(Sha256Hex) }, closed),
+    { maxOpenMs: HOUR },
+  ),
+  "admin.uninstall": operation("appliance", "The appliance was removed.", NoDetail, { maxOpenMs: HOUR }),
+  "admin.start": operation("process", "A part was started.", NoDetail),
+  "admin.stop": operation("process", "A part was stopped.", NoDetail),
+  "admin.restart": operation("process", "A part was started again.", Type.Object({ reason: Type.Optional(Code) }, closed)),
+  "admin.maintenance": operation(
+    "appliance",
+    "A planned stop was announced; leases live longer.",
+    Type.Object({ until_s: Count }, closed),
+  ),
+  "admin.control": operation(
+    "appliance",
+    "A command of the operator on the coordinator's control socket.",
+    Type.Object({ verb: Code, project: Type.Optional(PlainId), allowed: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "admin.measured": fact(
+    "process",
+    "Before a part was started, the files of the release that it runs were hashed; an image's digest stands under `digests`.",
+    Type.Object(
+      {
+        /** In order of their paths in the release; a part runs few. */
+        files: Type.Array(Type.Object({ path: ReleasePath, sha256: Sha256Hex }, closed), { maxItems: MAX_MEASURED_FILES }),
+      },
+      closed,
+    ),
+  ),
+  "admin.refused": fact(
+    "appliance",
+    "An operator's command was refused before it did anything; `action` says which, `reason` why.",
+    Type.Object({ reason: Code }, closed),
+  ),
+  "admin.clock.step": fact(
+    "appliance",
+    "The wall clock moved against the monotonic one by more than a second.",
+    Type.Object({ step_ms: Type.Integer() }, closed),
+  ),
+} as const satisfies Record<string, CatalogueEntry>;

@@ -1,0 +1,63 @@
+/** Who signs in and is refused; users, projects, nodes. */
+import { Type } from "typebox";
+import { Code, Count, Sha256Hex } from "../audit-event.ts";
+import { type CatalogueEntry, closed, fact, NoDetail, observed, operation } from "./entry.ts";
+import { Claimed } from "./fields.ts";
+
+export const IDENTITY_EVENTS = {
+  "auth.failure": fact(
+    "appliance",
+    "Requests refused for a missing, malformed, revoked or expired credential; repeats from one source are counted for a minute.",
+    Type.Object({ reason: Code, count: Count, window_s: Count }, closed),
+  ),
+  "auth.refused": fact(
+    "appliance",
+    "A known actor asked for something that its role or project does not allow.",
+    Type.Object({ reason: Code, ...Claimed }, closed),
+  ),
+  "auth.host.login": observed(
+    "appliance",
+    "Somebody signed in at the host itself: console, SSH; its name and address are commitments.",
+    {
+      /** Of the session's first process, as the host has it: pairs sign-in and sign-out. */
+      pid: Count,
+    },
+  ),
+  "auth.host.logout": observed("appliance", "A session at the host itself ended.", { pid: Count }),
+  "iam.user.create": operation(
+    "user",
+    "A user was made, with default project.",
+    Type.Object({ admin: Type.Optional(Type.Boolean()) }, closed),
+  ),
+  "iam.user.change": operation(
+    "user",
+    "A user was disabled or enabled, or was given another quota.",
+    Type.Object({ change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.change": operation(
+    "node",
+    "A node was taken out of placement, or given back to it.",
+    Type.Object({ change: Type.Enum(["drained", "undrained"]) }, closed),
+  ),
+  "iam.project.create": operation("project", "A project was made.", NoDetail),
+  "iam.node.join-token": operation(
+    "node",
+    "A one-use token to join a node was made.",
+    Type.Object({ ttl_s: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.join": operation(
+    "node",
+    "A node used its token and received its certificate.",
+    Type.Object({ certificate_sha256: Type.Optional(Sha256Hex) }, closed),
+  ),
+  "iam.node.register": fact(
+    "node",
+    "A node registered and received a new epoch; the older one is void.",
+    Type.Object({ generation: Count, counter: Count, workers: Type.Optional(Count) }, closed),
+  ),
+  "iam.node.lost": fact(
+    "node",
+    "A node did not answer in time; its members are fenced.",
+    Type.Object({ generation: Count, counter: Count }, closed),
+  ),
+} as const satisfies Record<string, CatalogueEntry>;

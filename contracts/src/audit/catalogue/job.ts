@@ -1,0 +1,77 @@
+/** Jobs: what is asked of them, and each state that they and their members arrive in. */
+import { Type } from "typebox";
+import { Code, Count, PlainId } from "../audit-event.ts";
+import { JOB_STATES, MEMBER_STATES } from "../../job/job-states.ts";
+import { type CatalogueEntry, closed, FACT, fact, NoDetail, operation } from "./entry.ts";
+
+const JobStateName = Type.Enum([...JOB_STATES]);
+const MemberStateName = Type.Enum([...MEMBER_STATES]);
+
+const JobTransition = Type.Object(
+  {
+    /** Null for the first state of a job. */
+    from: Type.Union([JobStateName, Type.Null()]),
+    to: JobStateName,
+    reason: Type.Optional(Code),
+    attempt: Type.Optional(PlainId),
+    attempt_no: Type.Optional(Count),
+    generation: Type.Optional(Count),
+    counter: Type.Optional(Count),
+  },
+  closed,
+);
+
+const transition = (meaning: string) =>
+  ({ phases: FACT, object: "job", meaning, detail: JobTransition, maxOpenMs: 0, whileDraining: true }) as const;
+
+export const JOB_EVENTS = {
+  "job.submit": operation(
+    "job",
+    "A task was submitted.",
+    Type.Object(
+      {
+        shards: Type.Optional(Count),
+        inputs: Type.Optional(Count),
+        input_bytes: Type.Optional(Count),
+        key_in_script: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    { whileDraining: false },
+  ),
+  "job.cancel": operation("job", "A job was asked to stop; its end is a transition of its own.", NoDetail),
+  "job.accepted": transition("The job's row was made."),
+  "job.queued": transition("The job waits for workers."),
+  "job.held": transition("The job waits for a person; `reason` says why."),
+  "job.placed": transition("Workers were reserved for the whole gang."),
+  "job.provisioning": transition("Containers and networks are being made."),
+  "job.staging": transition("Inputs and images are being fetched."),
+  "job.started": transition("The payload runs, all members present."),
+  "job.preempting": transition("The job makes way for another."),
+  "job.recovering": transition("An infrastructure fault ended the attempt."),
+  "job.finalizing": transition("The payload ended well; outputs are being stored."),
+  "job.stopping": transition("The job is being stopped; `reason` says why."),
+  "job.finished": transition("The job ended with its outputs stored."),
+  "job.failed": transition("The job ended without success; `reason` says why."),
+  "job.cancelled": transition("The job was stopped on request."),
+  "job.expired": transition("The job ran out of its stated time."),
+  "job.rejected": transition("Quota or policy refused the job."),
+  "job.member": fact(
+    "member",
+    "One part of an attempt changed its state.",
+    Type.Object(
+      {
+        job: PlainId,
+        attempt: PlainId,
+        role: Code,
+        node: Type.Optional(PlainId),
+        from: Type.Union([MemberStateName, Type.Null()]),
+        to: MemberStateName,
+        generation: Count,
+        counter: Count,
+        reason: Type.Optional(Code),
+      },
+      closed,
+    ),
+  ),
+} as const satisfies Record<string, CatalogueEntry>;

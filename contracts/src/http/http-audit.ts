@@ -1,0 +1,129 @@
+/** Looking into the audit log: `GET /api/audit/events`, and the same on audit-out's own socket. */
+import { type Static, Type } from "typebox";
+import { EVENT_TYPES } from "../audit/audit-catalogue.ts";
+import { Code, EVENT_PHASES, OBJECT_KINDS, PII_FIELDS, PlainId, ProducerName, Sha256Hex, Uuid } from "../audit/audit-event.ts";
+import { closed, Nullable } from "./http-common.ts";
+
+/** Entries of one answer. */
+export const MAX_EVENTS_PAGE = 1_000;
+/** Whether a text in the form of {@link Instant} names a day and a second that there is: 30 February does not. */
+export function isInstant(text: string): boolean {
+  const whole = text.includes(".") ? text : text.replace("Z", ".000Z");
+  const at = Date.parse(whole);
+  return !Number.isNaN(at) && new Date(at).toISOString() === whole && at >= 0;
+}
+
+/** UTC; milliseconds may be left out. */
+const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$" });
+/** Last part of a log's origin: `2026`, `2026-2`. */
+const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
+
+/** Where an entry holds a personal value as a commitment, and so where it can be looked for. */
+export const HOLDS_FIELDS = [
+  ...(["actor.sid", "src.addr", "src.agent", "object.id", "digests.input", "digests.output"] as const),
+  ...PII_FIELDS.map((field) => `pii.${field}` as const),
+] as const;
+
+export const AuditEventsQuery = Type.Object(
+  {
+    type: Type.Optional(Type.Enum(EVENT_TYPES)),
+    prod: Type.Optional(ProducerName),
+    phase: Type.Optional(Type.Enum([...EVENT_PHASES])),
+    outcome: Type.Optional(Code),
+    op: Type.Optional(Uuid),
+    /** Who acted. */
+    actor: Type.Optional(PlainId),
+    kind: Type.Optional(Type.Enum([...OBJECT_KINDS])),
+    /** Id of what it was done to. */
+    object: Type.Optional(PlainId),
+    /** With what that id begins: `job-7f` finds `job-7f3a`. */
+    objectPrefix: Type.Optional(PlainId),
+    /** Not before, by auditd's clock. */
+    from: Type.Optional(Instant),
+    /** Before. */
+    to: Type.Optional(Instant),
+    /**
+     * A personal value that the entry holds as a commitment, `FIELD=VALUE`: `pii.username=anna`, `src.addr=10.0.0.7`, `object.id=bucket/key`.
+     * It is looked up by the vault, and written nowhere.
+     */
+    holds: Type.Optional(
+      Type.String({
+        pattern: `^(?:${HOLDS_FIELDS.map((field) => field.replace(".", "\\.")).join("|")})=`,
+        minLength: 3,
+        maxLength: 1_024,
+      }),
+    ),
+    /** A folder, `bucket/jobs/study/`: entries of objects that lie in it, at any depth. It is looked up by the vault as well. */
+    below: Type.Optional(Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: 1_088 })),
+    /** A job that the caller may see: entries of the objects in its folder, of its logs and rounds, and of its inputs elsewhere. */
+    objectsOf: Type.Optional(PlainId),
+    order: Type.Enum(["newest", "oldest"], { default: "newest" }),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
+    /** Of the page before, with the very same filters. */
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  },
+  closed,
+);
+export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
+
+export const AuditEventParams = Type.Object({ index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }, closed);
+export const AuditEventQuery = Type.Object(
+  {
+    /** @default the newest shard */
+    shard: Type.Optional(Shard),
+  },
+  closed,
+);
+
+/** What the index holds of an entry. */
+export const AuditEventRow = Type.Object(
+  {
+    shard: Shard,
+    index: Type.Integer({ minimum: 0 }),
+    t_log: Type.String(),
+    type: Type.String(),
+    prod: Type.String(),
+    phase: Type.String(),
+    op: Type.String(),
+    sub: Type.String(),
+    onBehalfOf: Nullable(Type.String()),
+    kind: Type.String(),
+    object: Type.String(),
+    outcome: Nullable(Type.String()),
+    /** Stands for the address that it came from, the same for the same address; null where none is known, or its opening was erased. */
+    source: Nullable(Type.String()),
+  },
+  closed,
+);
+export type AuditEventRow = Static<typeof AuditEventRow>;
+
+export const AuditEventsReply = Type.Object(
+  {
+    events: Type.Array(AuditEventRow),
+    /** For the next page; null when nothing was looked at. */
+    cursor: Nullable(Type.String()),
+    more: Type.Boolean(),
+    /** Entries that are proven and not yet indexed. */
+    behind: Type.Integer({ minimum: 0 }),
+    /** Shards of which entries may be missing here: they are damaged, or can't be read, and the operator's `GET /status` says why. */
+    incomplete: Type.Array(Shard),
+    /** Of an answer to `objectsOf`: jobs with the same folder, whose entries can't be told from this one's. */
+    sameFolder: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+);
+export type AuditEventsReply = Static<typeof AuditEventsReply>;
+
+export const AuditEventReply = Type.Object(
+  {
+    shard: Shard,
+    index: Type.Integer({ minimum: 0 }),
+    leafHash: Sha256Hex,
+    /** The leaf, as the log has it. */
+    event: Type.Unknown(),
+    /** C2SP tlog-proof, for the offline verifier. */
+    proof: Type.String(),
+  },
+  closed,
+);
+export type AuditEventReply = Static<typeof AuditEventReply>;

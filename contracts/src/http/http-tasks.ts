@@ -1,0 +1,270 @@
+/** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
+import { type Static, Type } from "typebox";
+import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
+import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
+
+const BucketPath = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key with a leading slash" });
+const ModelId = Type.String({ minLength: 1, maxLength: 64 });
+
+/** What every kind of task may say: what it is called, where it may run, how long. */
+const ofEveryKind = {
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  estimatedMemoryMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216 })),
+  workerIds: Type.Optional(Type.Array(IdParam, { maxItems: 1024 })),
+  autoSelectWorkers: Type.Optional(Type.Boolean()),
+  gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
+  maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
+  onlyMineWorkers: Type.Optional(Type.Boolean()),
+  timeLimitMinutes: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
+  ),
+};
+
+/** NVFlare federated training, as the public client submits it. */
+export const SubmitFederationBody = Type.Object(
+  {
+    kind: Type.Optional(Type.Literal("federation")),
+    ...ofEveryKind,
+    shardsDirPath: BucketPath,
+    trainingScriptsFolderPath: BucketPath,
+    trainingConfigFolderPath: BucketPath,
+    trainingRequirementsFolderPath: BucketPath,
+    modelFolderPath: Type.Optional(BucketPath),
+  },
+  closed,
+);
+export type SubmitFederationBody = Static<typeof SubmitFederationBody>;
+
+/** One script on one worker, without a way out: data preparation and the like. */
+export const SubmitCommandBody = Type.Object(
+  {
+    kind: Type.Literal("command"),
+    ...ofEveryKind,
+    scriptPath: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: "Bucket key with a leading slash; ends in .py or .sh",
+    }),
+    arguments: Type.Optional(Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64 })),
+    environment: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), Type.String({ maxLength: 4096 }), {
+        maxProperties: 64,
+        additionalProperties: false,
+      }),
+    ),
+    inputFolders: Type.Optional(
+      Type.Array(BucketPath, { maxItems: 16, description: "Each arrives as /app/payload/<last part of its path>" }),
+    ),
+    imageProfile: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" })),
+  },
+  closed,
+);
+export type SubmitCommandBody = Static<typeof SubmitCommandBody>;
+
+/** By `kind`; what says none is a federation. Only the schema of its kind judges a body, so that errors name its fields. */
+export type SubmitTaskBody = SubmitFederationBody | SubmitCommandBody;
+export const SubmitTaskBody = Type.Unsafe<SubmitTaskBody>({
+  type: "object",
+  allOf: [
+    { properties: { kind: { type: "string", enum: ["federation", "command"] } } },
+    {
+      if: { properties: { kind: { const: "command" } }, required: ["kind"] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, of an object that nobody awaits
+      then: SubmitCommandBody,
+      else: SubmitFederationBody,
+    },
+  ],
+});
+
+/** The only words that the client knows; the exact state is in `detail`. */
+const WireStatus = Type.Enum(["QUEUED", "RUNNING", "FINISHED", "FAILED"]);
+
+const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
+
+export const JobDetail = Type.Object(
+  {
+    /** Of the workload, as its submission named it. */
+    kind: Type.String(),
+    state: Type.Enum([...JOB_STATES]),
+    since: Instant,
+    /** When the state ends by itself, and not well. */
+    deadline: Nullable(Instant),
+    desired: Type.Enum(["run", "stop"]),
+    reason: Nullable(Reason),
+    waitingFor: Nullable(Type.String()),
+    attempt: Type.Integer(),
+    rounds: Type.Object({ current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) }, closed),
+    resumable: Type.Boolean(),
+    error: Nullable(
+      Type.Object(
+        {
+          code: Reason,
+          message: Type.String(),
+          hint: Type.String(),
+          /** Last lines of the traceback. */
+          detail: Nullable(Type.String()),
+          member: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+const common = {
+  /** One line; more is in `detail.error`. */
+  error: Nullable(Type.String()),
+  detail: JobDetail,
+  warnings: Type.Array(Type.String()),
+  /** Bucket key of the folder that holds `model_out/` and `files_out/`. */
+  outputPath: Type.String(),
+  createdAt: Instant,
+  startedAt: Nullable(Instant),
+  endedAt: Nullable(Instant),
+};
+
+export const TaskReply = Type.Object({ id: Type.String(), name: Type.String(), status: WireStatus, ...common }, closed);
+/** What a task left, newest version of each key; a user's own S3 key reads one by its `versionId`. */
+export const TaskOutputsReply = Type.Array(
+  Type.Object(
+    {
+      /** Bucket key. */
+      key: Type.String(),
+      versionId: Type.String(),
+      sizeBytes: Type.Integer(),
+      sha256: Type.String(),
+      storedAt: Instant,
+    },
+    closed,
+  ),
+);
+
+export const RemovedOutputsReply = Type.Object({ removed: Type.Integer() }, closed);
+
+export type TaskReply = Static<typeof TaskReply>;
+
+export const DashboardJob = Type.Object({ jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common }, closed);
+export type DashboardJob = Static<typeof DashboardJob>;
+
+export const DashboardJobWithWorkers = Type.Object(
+  {
+    jobId: Type.String(),
+    jobName: Type.String(),
+    state: WireStatus,
+    ...common,
+    workers: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          role: Type.String({ description: "A name of the workload's, `server` or `client` of a federation" }),
+          site: Nullable(Type.String()),
+          node: Type.String(),
+          workerId: Nullable(Type.String()),
+          model: Nullable(Type.String()),
+          state: Type.Enum([...MEMBER_STATES]),
+          progress: Nullable(
+            Type.Object({ step: Type.String(), done: Type.Integer(), total: Nullable(Type.Integer()), at: Instant }, closed),
+          ),
+          heartbeat: Nullable(
+            Type.Object({ at: Instant, ageMs: Type.Integer(), loopLagMs: Type.Number(), diskFreeBytes: Type.Integer() }, closed),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type DashboardJobWithWorkers = Static<typeof DashboardJobWithWorkers>;
+
+export const JobPageQuery = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+    offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 }),
+  },
+  closed,
+);
+
+export const WorkerStatsReply = Type.Object(
+  {
+    onlineCount: Type.Integer(),
+    totalFreeMemoryMb: Type.Integer(),
+    workers: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          node: Type.String(),
+          model: Type.String(),
+          free_memory_mb: Type.Integer(),
+          total_memory_mb: Type.Integer(),
+          price: Type.Integer({ description: "Cents an hour" }),
+          status: Type.Enum(["free", "busy", "unavailable"]),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export const NvflareJobsQuery = Type.Object({ job_id: IdParam, detailed: Type.Optional(Type.String({ maxLength: 8 })) }, closed);
+export const NvflareJobsReply = Type.Object(
+  {
+    jobs: Type.Array(
+      Type.Object(
+        {
+          job_id: Type.String(),
+          status: Type.String(),
+          attempt: Type.Integer(),
+          started_at: Instant,
+          ended_at: Nullable(Instant),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export const NvflareStatsQuery = Type.Object(
+  {
+    job_id: IdParam,
+    target_job_id: Type.Optional(Type.String({ maxLength: 128 })),
+    target_type: Type.Optional(Type.String({ maxLength: 16 })),
+  },
+  closed,
+);
+export const NvflareStatsReply = Type.Object(
+  { current_round: Nullable(Type.Integer()), num_rounds: Nullable(Type.Integer()) },
+  closed,
+);
+
+/** Job images of the release, each with what a job finds in it. */
+export const ImagesReply = Type.Array(
+  Type.Object(
+    {
+      profile: Type.String(),
+      pythonVersion: Type.String(),
+      sizeBytes: Type.Integer(),
+      packages: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }, closed)),
+    },
+    closed,
+  ),
+);
+
+export const GpuCatalogReply = Type.Array(
+  Type.Object(
+    {
+      id: Type.String(),
+      name: Type.String(),
+      kind: Type.Enum(["gpu", "cpu"]),
+      memoryMb: Type.Integer(),
+      pricePerGpuHourCents: Type.Integer(),
+      online: Type.Integer(),
+      free: Type.Integer(),
+    },
+    closed,
+  ),
+);
