@@ -23,7 +23,7 @@ const good: HostFacts = {
   instanceIsTaken: false,
   rootIsNoexec: false,
   rootFileSystemType: 0xef_53,
-  hasCgroups: true,
+  cgroup: 2,
   hasLoopDevices: true,
   hasOverlay: true,
   localAddresses: ["127.0.0.1", "10.1.2.3"],
@@ -47,7 +47,8 @@ t.test("a good host passes every check", async (t) => {
 const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["root-user", { uid: 1000 }],
   ["platform", { arch: "arm64" }],
-  ["kernel", { kernel: "5.4.0" }],
+  ["kernel", { kernel: "4.18.0-553.el8" }],
+  ["kernel", { kernel: "4.17.19", cgroup: 1 }],
   ["memory", { memoryBytes: GIB }],
   ["cpu", { cpuCount: 1 }],
   ["disk /opt", { disks: [{ ...disk, freeBytes: 1024 }] }],
@@ -68,7 +69,7 @@ const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["root-reachable", { closedParent: "/root" }],
   ["root-exec", { rootIsNoexec: true }],
   ["instance", { instanceIsTaken: true }],
-  ["cgroups", { hasCgroups: false }],
+  ["cgroups", { cgroup: null }],
   ["overlay", { hasOverlay: false }],
   ["loop-devices", { hasLoopDevices: false }],
   ["address", { localAddresses: ["127.0.0.1"] }],
@@ -105,6 +106,15 @@ for (const [id, facts] of suspect) {
     );
   });
 }
+
+t.test("a kernel that is too old is told which features it lacks, and from which version on they are there", async (t) => {
+  const found = check({ ...good, kernel: "4.14.0" }, wanted).find(({ id }) => id === "kernel");
+  t.match(found, {
+    found: /4\.14\.0 lacks .*Node 26.*, since 4\.18; the freezer .*, since 5\.2$/,
+    remedy: /Linux 5\.2 or newer/,
+  });
+  t.equal(check({ ...good, kernel: "4.18.0-553.el8", cgroup: 1 }, wanted).find(({ id }) => id === "kernel")?.ok, true);
+});
 
 t.test("Docker must be able to read the images' layers", async (t) => {
   const docker = { ...config, containerEngine: { kind: "docker", socket: "/var/run/docker.sock" } } as const;

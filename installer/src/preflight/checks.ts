@@ -1,5 +1,6 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { type CgroupVersion, featuresLacking, oldestKernel } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
@@ -33,7 +34,7 @@ export type HostFacts = {
   rootIsNoexec: boolean;
   /** `f_type` of statfs. */
   rootFileSystemType: number;
-  hasCgroups: boolean;
+  cgroup: CgroupVersion;
   hasLoopDevices: boolean;
   hasOverlay: boolean;
   localAddresses: readonly string[];
@@ -81,7 +82,6 @@ const TOOLS: Readonly<Record<string, string>> = {
   "mkfs.ext4": "e2fsprogs",
   ip: "iproute2",
   nft: "nftables",
-  openssl: "openssl",
   sync: "coreutils",
 };
 /** Podman's own helpers come as packages of their own, and its absence shows only with the first job. */
@@ -181,7 +181,13 @@ function checkMachine(facts: HostFacts, need: Add): void {
   need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
   const isKnown = facts.platform === "linux" && facts.arch === "x64";
   need("platform", isKnown, `${facts.platform} ${facts.arch}`, "use a 64-bit x86 Linux host");
-  need("kernel", isAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
+  const lacking = featuresLacking(facts.kernel, facts.cgroup);
+  need(
+    "kernel",
+    lacking.length === 0,
+    lacking.length === 0 ? facts.kernel : `${facts.kernel} lacks ${lacking.join("; ")}`,
+    `use Linux ${oldestKernel(facts.cgroup)} or newer`,
+  );
   need(
     "memory",
     facts.memoryBytes >= MIN_MEMORY_BYTES,
@@ -189,7 +195,7 @@ function checkMachine(facts: HostFacts, need: Add): void {
     `give this host ${gib(MIN_MEMORY_BYTES)} or more`,
   );
   need("cpu", facts.cpuCount >= MIN_CPUS, `${facts.cpuCount} cores`, `give this host ${MIN_CPUS} cores or more`);
-  need("cgroups", facts.hasCgroups, presence(facts.hasCgroups), "mount cgroups: job containers are limited by them");
+  need("cgroups", facts.cgroup !== null, presence(facts.cgroup !== null), "mount cgroups: job containers are limited by them");
   need("overlay", facts.hasOverlay, presence(facts.hasOverlay), "load the kernel module overlay: images are unpacked by it");
   need(
     "loop-devices",

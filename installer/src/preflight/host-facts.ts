@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net";
 import { availableParallelism, networkInterfaces, release as kernelRelease, totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -49,7 +50,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
     rootIsNoexec: isNoexec(nearestExisting(root)),
     rootFileSystemType: statfsSync(nearestExisting(root)).type,
-    hasCgroups: existsSync("/sys/fs/cgroup/cgroup.controllers") || existsSync("/sys/fs/cgroup/memory"),
+    cgroup: cgroupVersion(),
     hasLoopDevices: existsSync("/dev/loop-control"),
     hasOverlay: hasOverlay(),
     localAddresses: Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
@@ -182,6 +183,11 @@ function isNoexec(path: string): boolean {
     .filter(([, at = ""]) => path === at || path.startsWith(at.endsWith("/") ? at : `${at}/`))
     .sort(([, a = ""], [, b = ""]) => b.length - a.length);
   return mounts[0]?.[3]?.split(",").includes("noexec") ?? false;
+}
+
+function cgroupVersion(): CgroupVersion {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return 2;
+  return existsSync("/sys/fs/cgroup/memory") ? 1 : null;
 }
 
 /** Loaded, or a module that the kernel loads when it is asked. */
