@@ -72,16 +72,20 @@ signed=yes
 found_openssl=$(openssl version 2>/dev/null) || found_openssl='no openssl'
 case $found_openssl in
   'OpenSSL 3.'* | 'OpenSSL '[4-9].*)
+    checked_by="the host's $found_openssl"
     openssl pkeyutl -verify -rawin -pubin -inkey "$work/key.pem" -in "$here/boot.sums" -sigfile "$here/boot.sums.sig" >/dev/null 2>&1 || signed=no
     ;;
   *)
     [ -n "$verifier_sum" ] || refuse "this host has $found_openssl, which can't check Ed25519 signatures of files" "install openssl 3"
     place_verifier
+    checked_by="rt-verify of this bundle (this host has $found_openssl)"
     "$verifier" "$work/key.pem" "$here/boot.sums" "$here/boot.sums.sig" || signed=no
     ;;
 esac
 [ "$signed" = yes ] ||
   refuse "boot.sums: its signature in boot.sums.sig does not match the key in install.sh" "get the bundle again; if it persists, tell the vendor"
+
+printf "boot.sums: the vendor's signature is right, by %s\n" "$checked_by" >&2
 
 # Each line is "<sha256>  <path>": the runtime, its libraries, the installer and the signed release, which names everything else.
 node=

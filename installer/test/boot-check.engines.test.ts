@@ -56,6 +56,7 @@ t.test("openssl 3 of the host checks the signature", async (t) => {
   const path = process.env["PATH"] ?? "";
   const good = boot(bundle, path);
   t.equal(good.status, GOOD, good.stderr);
+  t.match(good.stderr, /signature is right, by the host's OpenSSL 3/);
   flipLastBit(join(bundle, "boot.sums.sig"));
   const { status, stderr } = boot(bundle, path);
   t.equal(status, REFUSED);
@@ -68,6 +69,7 @@ for (const [name, openssl] of OTHERS) {
     const { bundle } = makeSmallRelease(t.testdir(), { verifier });
     const { status, stderr } = boot(bundle, path);
     t.equal(status, GOOD, stderr);
+    t.match(stderr, `by rt-verify of this bundle (this host has ${openssl ?? "no openssl"})`);
   });
 }
 

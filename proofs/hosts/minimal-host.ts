@@ -27,13 +27,13 @@ const UBUNTU = {
     path: "usr/share/keyrings/ubuntu-archive-keyring.gpg",
   },
 };
-/** Two have OpenSSL 1.1.1, one has 3, two have none. */
+/** Two have OpenSSL 1.1.1, one has 3, two have none. What Ubuntu calls minimal has no C++ library, which install.sh says. */
 export const DISTRIBUTIONS: readonly Distribution[] = [
   { name: "Debian 11", suite: "bullseye", ...DEBIAN, packages: ["openssl"] },
   { name: "Debian 12", suite: "bookworm", ...DEBIAN, packages: [] },
   { name: "Debian 13", suite: "trixie", ...DEBIAN, packages: [] },
-  { name: "Ubuntu 20.04", suite: "focal", ...UBUNTU, packages: ["openssl"] },
-  { name: "Ubuntu 24.04", suite: "noble", ...UBUNTU, packages: ["openssl"] },
+  { name: "Ubuntu 20.04", suite: "focal", ...UBUNTU, packages: ["openssl", "libstdc++6"] },
+  { name: "Ubuntu 24.04", suite: "noble", ...UBUNTU, packages: ["openssl", "libstdc++6"] },
 ];
 
 export type Ended = { status: number | null; stdout: string; stderr: string };

@@ -13,7 +13,8 @@ import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
-import { type Disk, type HostFacts, toolsFor } from "./checks.ts";
+import type { Disk, HostFacts } from "./checks.ts";
+import { type FoundTool, toolsFor, versionIn } from "./tools.ts";
 import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
@@ -22,6 +23,8 @@ const RUN_BYTES = 16 * 1024 ** 2;
 const ROOT_INODES = 200_000;
 const RUN_INODES = 1_000;
 const ENGINE_TIMEOUT_MS = 15_000;
+const TOOL_TIMEOUT_MS = 5_000;
+const VERSION_FLAG: Readonly<Record<string, string>> = { "mkfs.ext4": "-V", ip: "-V" };
 /** Where Podman looks for its helpers beside PATH. */
 const HELPER_FOLDERS = ["/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman"];
 
@@ -42,7 +45,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     engineVersion: engineVersion(config.containerEngine.kind),
     runc: readRuncVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
-    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
+    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
     jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
     rootState: rootState(root),
@@ -101,16 +104,21 @@ function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path));
 }
 
-function isInstalled(tool: string): boolean {
+function findTool(tool: string): FoundTool | null {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin", ...HELPER_FOLDERS];
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, tool), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const path = folders.map((folder) => join(folder, tool)).find(isExecutable);
+  if (path === undefined) return null;
+  const { stdout, stderr } = spawnSync(path, [VERSION_FLAG[tool] ?? "--version"], { encoding: "utf8", timeout: TOOL_TIMEOUT_MS });
+  return { path, version: versionIn(`${stdout}${stderr}`) };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Docker's client is asked for its server's: that is what pulls. Podman is not asked for its storage, of which ours is independent. */
