@@ -204,6 +204,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     figures: [["each", "disks"]],
     minutes: 20,
   },
+  hosts: {
+    shows: "the medium is checked and the runtime runs on other distributions at their smallest, with OpenSSL 1.1.1, 3 or none",
+    goal: "none fails",
+    figures: [
+      ["hosts", "distributions"],
+      ["failed", "failed"],
+    ],
+    minutes: 8,
+  },
   "idle-memory": {
     shows: "memory of the whole appliance 60 s after the last job",
     goal: "1,200 MB",

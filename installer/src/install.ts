@@ -6,6 +6,7 @@ import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { confirm } from "./confirm.ts";
 import { Journal } from "./journal.ts";
 import { check, type Finding } from "./preflight/checks.ts";
+import { describeTools } from "./preflight/tools.ts";
 import { immutableChange } from "./preflight/immutable-change.ts";
 import { readHostFacts } from "./preflight/host-facts.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
@@ -93,6 +94,8 @@ async function runPreflight({ root, config }: InstallRequest, { release }: Verif
     ...check(facts, { root, config, clockFloorS: release.sourceDateEpoch }),
     ...(existsSync(installed) ? immutableChange(JSON.parse(readFileSync(installed, "utf8")), config) : []),
   ];
+  say("programs of this release and of this host:");
+  for (const line of describeTools(config.containerEngine.kind, facts.tools, process.version)) say(`  ${line}`);
   const failed = findings.filter((finding) => !finding.ok);
   say(`preflight: ${findings.length - failed.length} of ${findings.length} checks passed`);
   for (const finding of failed) say(`  ${describeFinding(finding)}`);

@@ -1,10 +1,12 @@
 import t from "tap";
-import { check, type HostFacts, toolsFor, type Wanted } from "../src/preflight/checks.ts";
+import { check, type HostFacts, type Wanted } from "../src/preflight/checks.ts";
+import { describeTools, toolsFor, versionIn } from "../src/preflight/tools.ts";
 import { immutableChange } from "../src/preflight/immutable-change.ts";
 import { config } from "./helper/request.ts";
 
 const GIB = 1024 ** 3;
 const disk = { path: "/opt", freeBytes: 100 * GIB, freeInodes: 1_000_000, neededBytes: 5 * GIB, neededInodes: 200_000 };
+const found = { path: "/usr/bin/tool", version: "1.2" };
 const good: HostFacts = {
   platform: "linux",
   arch: "x64",
@@ -13,7 +15,7 @@ const good: HostFacts = {
   memoryBytes: 16 * GIB,
   cpuCount: 8,
   disks: [disk],
-  tools: Object.fromEntries(Object.keys(toolsFor("podman")).map((tool) => [tool, true])),
+  tools: Object.fromEntries(Object.keys(toolsFor("podman")).map((tool) => [tool, found])),
   engineVersion: "4.3.1",
   runc: { version: "1.3.3", build: "" },
   portsInUse: [],
@@ -23,7 +25,7 @@ const good: HostFacts = {
   instanceIsTaken: false,
   rootIsNoexec: false,
   rootFileSystemType: 0xef_53,
-  hasCgroups: true,
+  cgroup: 2,
   hasLoopDevices: true,
   hasOverlay: true,
   localAddresses: ["127.0.0.1", "10.1.2.3"],
@@ -47,16 +49,17 @@ t.test("a good host passes every check", async (t) => {
 const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["root-user", { uid: 1000 }],
   ["platform", { arch: "arm64" }],
-  ["kernel", { kernel: "5.4.0" }],
+  ["kernel", { kernel: "4.18.0-553.el8" }],
+  ["kernel", { kernel: "4.17.19", cgroup: 1 }],
   ["memory", { memoryBytes: GIB }],
   ["cpu", { cpuCount: 1 }],
   ["disk /opt", { disks: [{ ...disk, freeBytes: 1024 }] }],
   ["inodes /opt", { disks: [{ ...disk, freeInodes: 10 }] }],
-  ["container-engine", { tools: { ...good.tools, podman: false } }],
+  ["container-engine", { tools: { ...good.tools, podman: null } }],
   ["container-engine-version", { engineVersion: "3.4.4" }],
   ["container-engine-version", { engineVersion: null }],
-  ["tool-nft", { tools: { ...good.tools, nft: false } }],
-  ["tool-netavark", { tools: { ...good.tools, netavark: false } }],
+  ["tool-nft", { tools: { ...good.tools, nft: null } }],
+  ["tool-netavark", { tools: { ...good.tools, netavark: null } }],
   ["ports", { portsInUse: [8000] }],
   ["ports-distinct", {}, { config: { ...config, ports: { ...config.ports, s3: config.ports.api } } }],
   ["job-ports", { jobPortsInUse: [29_003] }],
@@ -68,7 +71,7 @@ const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["root-reachable", { closedParent: "/root" }],
   ["root-exec", { rootIsNoexec: true }],
   ["instance", { instanceIsTaken: true }],
-  ["cgroups", { hasCgroups: false }],
+  ["cgroups", { cgroup: null }],
   ["overlay", { hasOverlay: false }],
   ["loop-devices", { hasLoopDevices: false }],
   ["address", { localAddresses: ["127.0.0.1"] }],
@@ -106,13 +109,42 @@ for (const [id, facts] of suspect) {
   });
 }
 
+t.test("a kernel that is too old is told which features it lacks, and from which version on they are there", async (t) => {
+  const found = check({ ...good, kernel: "4.14.0" }, wanted).find(({ id }) => id === "kernel");
+  t.match(found, {
+    found: /4\.14\.0 lacks .*Node 26.*, since 4\.18; the freezer .*, since 5\.2$/,
+    remedy: /Linux 5\.2 or newer/,
+  });
+  t.equal(check({ ...good, kernel: "4.18.0-553.el8", cgroup: 1 }, wanted).find(({ id }) => id === "kernel")?.ok, true);
+});
+
 t.test("Docker must be able to read the images' layers", async (t) => {
   const docker = { ...config, containerEngine: { kind: "docker", socket: "/var/run/docker.sock" } } as const;
-  const tools = Object.fromEntries(Object.keys(toolsFor("docker")).map((tool) => [tool, true]));
+  const tools = Object.fromEntries(Object.keys(toolsFor("docker")).map((tool) => [tool, found]));
   const failedWith = (engineVersion: string): string[] =>
     check({ ...good, tools, engineVersion }, { ...wanted, config: docker }).flatMap(({ id, ok }) => (ok ? [] : [id]));
   t.same(failedWith("20.10.24+dfsg1"), ["container-engine-version"]);
   t.same(failedWith("26.1.5+dfsg1"), []);
+});
+
+t.test("each program is named with whose it is, its version and what it is for", async (t) => {
+  const lines = describeTools(
+    "podman",
+    { nft: { path: "/usr/sbin/nft", version: "1.0.6" }, ip: { path: "/sbin/ip", version: null } },
+    "v26.10.0",
+  );
+  t.same(lines, [
+    "node: ours, v26.10.0, for every process of ours",
+    "ip: the host's, of no version that it says (/sbin/ip), for bridges of jobs",
+    "nft: the host's, 1.0.6 (/usr/sbin/nft), for the firewall of jobs",
+  ]);
+  const said = [
+    "mke2fs 1.47.0 (5-Feb-2023)",
+    "ip utility, iproute2-6.1.0, libbpf 1.1.0",
+    "nftables v1.0.6 (Lester Gooch #5)",
+    "no idea",
+  ];
+  t.same(said.map(versionIn), ["1.47.0", "6.1.0", "1.0.6", null]);
 });
 
 t.test("with Docker as the engine, Podman's tools are not asked for", async (t) => {

@@ -1,13 +1,16 @@
+import { type CgroupVersion, featuresLacking, oldestKernel } from "@resontech/contracts/kernel-features";
+
 /** What a node must have before it can take any job. */
 const GIB = 1024 ** 3;
 
-export const MINIMUM = { memoryBytes: 2 * GIB, diskBytes: 10 * GIB, kernel: [5, 4] } as const;
+export const MINIMUM = { memoryBytes: 2 * GIB, diskBytes: 10 * GIB } as const;
 
 export type NodeFacts = {
   memoryBytes: number;
   diskFreeBytes: number;
   /** As `uname -r` says it. */
   kernel: string;
+  cgroup: CgroupVersion;
   architecture: string;
   isRoot: boolean;
   /** Programs that were looked for → whether they are there. */
@@ -22,12 +25,11 @@ export function missingHardware(facts: NodeFacts, isNew: boolean): string[] {
   const need = (isThere: boolean, sentence: string): void => {
     if (!isThere) missing.push(sentence);
   };
-  const [major = 0, minor = 0] = facts.kernel.split(".").map((part) => Number.parseInt(part, 10));
-  const [minMajor, minMinor] = MINIMUM.kernel;
+  const lacking = featuresLacking(facts.kernel, facts.cgroup);
   need(facts.architecture === "x64", `the processor is ${facts.architecture}; job images are for x86-64`);
   need(
-    major > minMajor || (major === minMajor && minor >= minMinor),
-    `the kernel is ${facts.kernel}; ${MINIMUM.kernel.join(".")} or newer is needed`,
+    lacking.length === 0,
+    `the kernel is ${facts.kernel}; ${oldestKernel(facts.cgroup)} or newer is needed, for ${lacking.join("; ")}`,
   );
   need(facts.memoryBytes >= MINIMUM.memoryBytes, `there are ${inGib(facts.memoryBytes)} GiB of memory; 2 GiB are needed`);
   need(

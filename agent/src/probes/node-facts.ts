@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import { arch, release, totalmem } from "node:os";
 import { join } from "node:path";
+import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import type { NodeFacts } from "../decisions/minimum-hardware.ts";
 import { SYSTEM_PATH } from "../system-path.ts";
 
@@ -12,6 +13,7 @@ export function readNodeFacts(dataDir: string): NodeFacts {
     memoryBytes: totalmem(),
     diskFreeBytes: bavail * bsize,
     kernel: release(),
+    cgroup: cgroupVersion(),
     architecture: arch(),
     isRoot: process.getuid?.() === 0,
     programs: Object.fromEntries(
@@ -31,9 +33,15 @@ function isExecutable(file: string): boolean {
   }
 }
 
+const UNIFIED_CONTROLLERS = "/sys/fs/cgroup/cgroup.controllers";
+
+function cgroupVersion(): CgroupVersion {
+  if (existsSync(UNIFIED_CONTROLLERS)) return 2;
+  return existsSync("/sys/fs/cgroup/memory") ? 1 : null;
+}
+
 /** Version 1 lists controllers and whether they are enabled; version 2 lists them in its root. */
 function hasMemoryController(): boolean {
-  const unified = "/sys/fs/cgroup/cgroup.controllers";
-  if (existsSync(unified) && readFileSync(unified, "utf8").split(/\s+/).includes("memory")) return true;
+  if (existsSync(UNIFIED_CONTROLLERS) && readFileSync(UNIFIED_CONTROLLERS, "utf8").split(/\s+/).includes("memory")) return true;
   return /^memory\t\d+\t\d+\t1$/m.test(existsSync("/proc/cgroups") ? readFileSync("/proc/cgroups", "utf8") : "");
 }

@@ -7,14 +7,24 @@ import { SourceMissingError } from "../release/source-missing-error.ts";
 import { buildOwnGo, buildPublishedGo } from "./go-engine.ts";
 
 /** Engine → its program's name. */
-export const NATIVE_ENGINES = { nats: "nats-server", s3: "versitygw", registry: "registry", init: "rt-init" } as const;
+export const NATIVE_ENGINES = {
+  nats: "nats-server",
+  s3: "versitygw",
+  registry: "registry",
+  init: "rt-init",
+  verify: "rt-verify",
+} as const;
 export type NativeEngine = keyof typeof NATIVE_ENGINES;
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 export const DEFAULT_CACHE = join(repository, ".cache", "airgap");
 
 /** Programs of ours, or a main function of ours around a published module: folder of their go.mod. */
-const OWN_SOURCES: Partial<Record<NativeEngine, string>> = { registry: "airgap/recipes/registry", init: "agent/init" };
+const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
+  registry: "airgap/recipes/registry",
+  init: "agent/init",
+  verify: "installer/verify",
+};
 
 /**
  * Path of the engine's program; builds it first when no earlier build did (one to three minutes of CPU each), and needs Go for that.

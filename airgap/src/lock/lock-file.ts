@@ -47,9 +47,9 @@ export const LockFile = Type.Object(
       Type.String(),
       Type.Object({ ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 }, closed),
     ),
-    /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`. */
+    /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`, `compiler`. */
     pypi: Type.Record(Type.String(), Type.Array(WheelPin)),
-    /** Packages by root: `python`, `postgres`, `keycloak`. */
+    /** Packages by set: `runtime`, and an image's root each: `base`, `python`, `postgres`. */
     deb: Type.Record(Type.String(), Type.Array(DebianPin)),
   },
   closed,

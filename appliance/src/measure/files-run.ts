@@ -1,6 +1,6 @@
 /** What of the release a program is: its own file, what it is told to run, and what it loads by itself. */
 import { relative } from "node:path";
-import type { ReleaseFile } from "@resontech/contracts/release-manifest";
+import { type ReleaseFile, RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest";
 
 /** @param loads paths of the release; one that ends in `/` is all below it
  *  @returns paths in the release, in order, each once; a program of the host is none of it */
@@ -14,5 +14,6 @@ export function filesRun(
   const loaded = tree
     .map(({ path }) => path)
     .filter((path) => command.loads.some((one) => path === one || (one.endsWith("/") && path.startsWith(one))));
-  return [...new Set([...named, ...loaded])].sort();
+  const libraries = named.includes(RUNTIME) ? runtimeLibraries(tree) : [];
+  return [...new Set([...named, ...loaded, ...libraries])].sort();
 }

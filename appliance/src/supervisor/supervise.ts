@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
+import { RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest";
 import { logDestination } from "@resontech/daemon/log-destination";
 import { type Logger, pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
@@ -55,7 +56,7 @@ function hostSessions({ layout }: PartContext, record: SupervisorRecord, log: Lo
 
 /** What the supervisor itself is. */
 const WTMP = "/var/log/wtmp";
-const OWN_FILES = ["app/appliance.mjs", "bin/node"];
+const OWN_FILES = ["app/appliance.mjs", RUNTIME];
 
 /** Every part of this appliance, in no order of its own: health decides. */
 export function partsOf(context: PartContext): Part[] {
@@ -139,7 +140,10 @@ export async function supervise(root: string): Promise<void> {
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
     const digests = new FileDigests(layout.current);
     await using _sessions = hostSessions(context, record, log);
-    record.measured("supervisor", { files: await digests.of(OWN_FILES), image: null });
+    record.measured("supervisor", {
+      files: await digests.of([...OWN_FILES, ...runtimeLibraries(context.release.tree)]),
+      image: null,
+    });
     const supervisor = new Supervisor(partsOf(context), layout.log(""), log, {
       digests: (paths) => digests.of(paths),
       started: (part, runs) => record.measured(part, runs),

@@ -8,7 +8,7 @@
  * - `blobs/sha256/<hex>`: everything else, content-addressed; `media/<n>.json`: hashes of this medium's files
  *
  * A release tree (`<root>/releases/<version>-<digest12>/`) holds what `tree` lists:
- * `bin/node`, `bin/appliance` (sh wrapper), `app/{coordinator,auditd,agent,appliance,installer,sov-verify}.mjs`, `app/sov-verify.html`, `app/node_modules/better-sqlite3/…`,
+ * `bin/node`, `lib/<sha256>`, `bin/appliance` (sh wrapper), `app/{coordinator,auditd,agent,appliance,installer,sov-verify}.mjs`, `app/sov-verify.html`, `app/node_modules/better-sqlite3/…`,
  * `app/runners/…`, `app/policies/…`, `engines/{nats-server,versitygw,registry,rt-init}`.
  */
 import { type Static, Type } from "typebox";
@@ -114,8 +114,23 @@ export function dssePreAuthEncoding(payloadType: string, payload: Uint8Array): U
   return out;
 }
 
-/** What `install.sh` needs before it may run anything: the runtime, the installer and the release statement. */
-export const BOOT_SUMS_PATHS = ["bin/node", "app/installer.mjs", "release.json"] as const;
+/** The Node that everything runs on. */
+export const RUNTIME = "bin/node";
+/** Folder of the libraries that it brings along; the name of each is its own SHA-256, so that a medium's blob has it, too. */
+export const RUNTIME_LIBRARIES = "lib";
+
+/** Paths of the libraries that the runtime loads from the release. */
+export function runtimeLibraries(tree: readonly ReleaseFile[]): string[] {
+  return tree.filter(({ path, sha256 }) => path === `${RUNTIME_LIBRARIES}/${sha256}`).map(({ path }) => path);
+}
+
+/** What `install.sh` needs before it may run anything, beside {@link runtimeLibraries}: the runtime, the installer and the release statement. */
+export const BOOT_SUMS_PATHS = [RUNTIME, "app/installer.mjs", "release.json"] as const;
 
 /** Replaced by the builder in install.sh: base64 of the PEM public key. */
 export const INSTALL_KEY_PLACEHOLDER = "@BUNDLE_PUBLIC_KEY_PEM_BASE64@";
+
+/** Checks signatures for install.sh on hosts without openssl 3. */
+export const SIGNATURE_VERIFIER = "engines/rt-verify";
+/** Replaced by the builder in install.sh: SHA-256 of {@link SIGNATURE_VERIFIER}, nothing where the release has none. */
+export const INSTALL_VERIFIER_PLACEHOLDER = "@VERIFIER_SHA256@";

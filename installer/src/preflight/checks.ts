@@ -1,8 +1,10 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { type CgroupVersion, featuresLacking, oldestKernel } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
+import { type FoundTool, toolsFor } from "./tools.ts";
 import type { RootState } from "../steps/root-folder.ts";
 
 export type Disk = { path: string; freeBytes: number; freeInodes: number; neededBytes: number; neededInodes: number };
@@ -20,8 +22,8 @@ export type HostFacts = {
   engineVersion: string | null;
   /** Null when it can't be asked. */
   runc: RuncVersion | null;
-  /** Tool → found. */
-  tools: Readonly<Record<string, boolean>>;
+  /** Null: not on this host. */
+  tools: Readonly<Record<string, FoundTool | null>>;
   portsInUse: readonly number[];
   /** Of the range for jobs, at the perimeter address. */
   jobPortsInUse: readonly number[];
@@ -33,7 +35,7 @@ export type HostFacts = {
   rootIsNoexec: boolean;
   /** `f_type` of statfs. */
   rootFileSystemType: number;
-  hasCgroups: boolean;
+  cgroup: CgroupVersion;
   hasLoopDevices: boolean;
   hasOverlay: boolean;
   localAddresses: readonly string[];
@@ -72,38 +74,11 @@ const MIN_CPUS = 2;
 const MIN_JOB_USERS = 1024;
 const MAX_CLOCK_S = Date.UTC(2100, 0) / 1000;
 
-/** Programs that running parts call, and the package that carries each. */
-const TOOLS: Readonly<Record<string, string>> = {
-  mount: "util-linux",
-  umount: "util-linux",
-  losetup: "util-linux",
-  flock: "util-linux",
-  "mkfs.ext4": "e2fsprogs",
-  ip: "iproute2",
-  nft: "nftables",
-  openssl: "openssl",
-  sync: "coreutils",
-};
-/** Podman's own helpers come as packages of their own, and its absence shows only with the first job. */
-const PODMAN_TOOLS: Readonly<Record<string, string>> = {
-  podman: "podman",
-  runc: "runc",
-  conmon: "conmon",
-  netavark: "netavark",
-  iptables: "iptables (netavark calls it)",
-};
-const DOCKER_TOOLS: Readonly<Record<string, string>> = { docker: "docker.io" };
-
 /** Podman brought netavark with 4.0; Docker reads the images' zstd layers since 23.0. https://github.com/moby/moby/releases/tag/v23.0.0 */
 const MIN_ENGINE: Readonly<Record<"podman" | "docker", readonly [major: number, minor: number]>> = {
   podman: [4, 0],
   docker: [23, 0],
 };
-
-/** Every tool that an engine of this kind makes necessary, with the package that carries it. */
-export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, string>> {
-  return { ...TOOLS, ...(engine === "podman" ? PODMAN_TOOLS : DOCKER_TOOLS) };
-}
 
 export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): Finding[] {
   const findings: Finding[] = [];
@@ -115,8 +90,8 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
   };
   checkMachine(facts, need);
   for (const disk of facts.disks) checkDisk(disk, need);
-  for (const [tool, source] of Object.entries(toolsFor(config.containerEngine.kind))) {
-    const isThere = facts.tools[tool] === true;
+  for (const [tool, { package: source }] of Object.entries(toolsFor(config.containerEngine.kind))) {
+    const isThere = isFound(facts, tool);
     need(
       tool === config.containerEngine.kind ? "container-engine" : `tool-${tool}`,
       isThere,
@@ -181,7 +156,13 @@ function checkMachine(facts: HostFacts, need: Add): void {
   need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
   const isKnown = facts.platform === "linux" && facts.arch === "x64";
   need("platform", isKnown, `${facts.platform} ${facts.arch}`, "use a 64-bit x86 Linux host");
-  need("kernel", isAtLeast(facts.kernel, 5, 10), facts.kernel, "use Linux 5.10 or newer");
+  const lacking = featuresLacking(facts.kernel, facts.cgroup);
+  need(
+    "kernel",
+    lacking.length === 0,
+    lacking.length === 0 ? facts.kernel : `${facts.kernel} lacks ${lacking.join("; ")}`,
+    `use Linux ${oldestKernel(facts.cgroup)} or newer`,
+  );
   need(
     "memory",
     facts.memoryBytes >= MIN_MEMORY_BYTES,
@@ -189,7 +170,7 @@ function checkMachine(facts: HostFacts, need: Add): void {
     `give this host ${gib(MIN_MEMORY_BYTES)} or more`,
   );
   need("cpu", facts.cpuCount >= MIN_CPUS, `${facts.cpuCount} cores`, `give this host ${MIN_CPUS} cores or more`);
-  need("cgroups", facts.hasCgroups, presence(facts.hasCgroups), "mount cgroups: job containers are limited by them");
+  need("cgroups", facts.cgroup !== null, presence(facts.cgroup !== null), "mount cgroups: job containers are limited by them");
   need("overlay", facts.hasOverlay, presence(facts.hasOverlay), "load the kernel module overlay: images are unpacked by it");
   need(
     "loop-devices",
@@ -201,7 +182,7 @@ function checkMachine(facts: HostFacts, need: Add): void {
 
 /** One that is not installed has a finding of its own. */
 function checkEngineVersion({ tools, engineVersion }: HostFacts, kind: "podman" | "docker", need: Add): void {
-  if (tools[kind] !== true) return;
+  if (!isFound({ tools }, kind)) return;
   const [major, minor] = MIN_ENGINE[kind];
   need(
     "container-engine-version",
@@ -304,6 +285,10 @@ function checkPerimeter(facts: HostFacts, { instance, name, address, ports, jobP
     facts.nameResolvesTo.length === 0 ? `${name} does not resolve` : `${name} → ${facts.nameResolvesTo.join(", ")}`,
     `make ${name} resolve to ${address} on this host, the nodes and the clients (DNS or /etc/hosts)`,
   );
+}
+
+function isFound({ tools }: Pick<HostFacts, "tools">, tool: string): boolean {
+  return (tools[tool] ?? null) !== null;
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {

@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net";
 import { availableParallelism, networkInterfaces, release as kernelRelease, totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -12,7 +13,8 @@ import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
-import { type Disk, type HostFacts, toolsFor } from "./checks.ts";
+import type { Disk, HostFacts } from "./checks.ts";
+import { type FoundTool, toolsFor, versionIn } from "./tools.ts";
 import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
@@ -21,6 +23,8 @@ const RUN_BYTES = 16 * 1024 ** 2;
 const ROOT_INODES = 200_000;
 const RUN_INODES = 1_000;
 const ENGINE_TIMEOUT_MS = 15_000;
+const TOOL_TIMEOUT_MS = 5_000;
+const VERSION_FLAG: Readonly<Record<string, string>> = { "mkfs.ext4": "-V", ip: "-V" };
 /** Where Podman looks for its helpers beside PATH. */
 const HELPER_FOLDERS = ["/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman"];
 
@@ -41,7 +45,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     engineVersion: engineVersion(config.containerEngine.kind),
     runc: readRuncVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
-    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, isInstalled(tool)])),
+    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)])),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
     jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
     rootState: rootState(root),
@@ -49,7 +53,7 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
     rootIsNoexec: isNoexec(nearestExisting(root)),
     rootFileSystemType: statfsSync(nearestExisting(root)).type,
-    hasCgroups: existsSync("/sys/fs/cgroup/cgroup.controllers") || existsSync("/sys/fs/cgroup/memory"),
+    cgroup: cgroupVersion(),
     hasLoopDevices: existsSync("/dev/loop-control"),
     hasOverlay: hasOverlay(),
     localAddresses: Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
@@ -100,16 +104,21 @@ function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path));
 }
 
-function isInstalled(tool: string): boolean {
+function findTool(tool: string): FoundTool | null {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin", ...HELPER_FOLDERS];
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, tool), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const path = folders.map((folder) => join(folder, tool)).find(isExecutable);
+  if (path === undefined) return null;
+  const { stdout, stderr } = spawnSync(path, [VERSION_FLAG[tool] ?? "--version"], { encoding: "utf8", timeout: TOOL_TIMEOUT_MS });
+  return { path, version: versionIn(`${stdout}${stderr}`) };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Docker's client is asked for its server's: that is what pulls. Podman is not asked for its storage, of which ours is independent. */
@@ -182,6 +191,11 @@ function isNoexec(path: string): boolean {
     .filter(([, at = ""]) => path === at || path.startsWith(at.endsWith("/") ? at : `${at}/`))
     .sort(([, a = ""], [, b = ""]) => b.length - a.length);
   return mounts[0]?.[3]?.split(",").includes("noexec") ?? false;
+}
+
+function cgroupVersion(): CgroupVersion {
+  if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return 2;
+  return existsSync("/sys/fs/cgroup/memory") ? 1 : null;
 }
 
 /** Loaded, or a module that the kernel loads when it is asked. */

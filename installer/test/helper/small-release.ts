@@ -2,9 +2,10 @@
  * A release of a few kilobytes in the real format: the real installer and the pinned Node, and instead of the appliance a shell script that
  * starts one process. What is installed is small; how it is installed is what a customer runs.
  */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { SIGNATURE_VERIFIER } from "@resontech/contracts/release-manifest";
 import { packBundle } from "@resontech/airgap/pack-bundle";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -37,21 +38,24 @@ esac
 
 export type SmallRelease = { bundle: string; keyFile: string; version: string };
 
+/** The real binary is 150 MB, too much to copy once a test; this is as good for everything but its size. */
+const NODE = `#!/bin/sh\nexec ${process.execPath} --disable-warning=ExperimentalWarning "$@"\n`;
+
 /**
  * @param dir an empty folder for the tree and the bundle
- * @param salt makes another release of the same version
+ * @param parts text of another runtime; program that checks signatures where openssl 3 is missing, none unless named
  */
-export function makeSmallRelease(dir: string, salt = "first"): SmallRelease {
+export function makeSmallRelease(dir: string, parts: { node?: string; verifier?: string } = {}): SmallRelease {
   const tree = join(dir, "tree");
-  for (const folder of ["bin", "app"]) mkdirSync(join(tree, folder), { recursive: true });
-  // The real binary is 150 MB, too much to copy once a test; the exec below is as good for everything but its size.
-  program(join(tree, "bin", "node"), `#!/bin/sh\nexec ${process.execPath} --disable-warning=ExperimentalWarning "$@"\n`);
+  for (const folder of ["bin", "app", "engines"]) mkdirSync(join(tree, folder), { recursive: true });
+  program(join(tree, "bin", "node"), parts.node ?? NODE);
+  if (parts.verifier !== undefined) copyFileSync(parts.verifier, join(tree, SIGNATURE_VERIFIER));
   program(join(tree, "bin", "appliance"), APPLIANCE);
   const imports = [join(repository, "installer/test/helper/crash-point.ts"), shippedProgram("installer")].map(
     (file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`,
   );
   writeFileSync(join(tree, "app", "installer.mjs"), imports.join(""));
-  writeFileSync(join(tree, "app", "data"), salt);
+  writeFileSync(join(tree, "app", "data"), "data");
   const [bundle, keyFile] = [join(dir, "bundle"), join(dir, "signing-key.pem")];
   const { version } = packBundle(bundle, { tree, imageLayouts: [], keyFile });
   return { bundle, keyFile, version };

@@ -1,0 +1,54 @@
+/** The host's programs that an appliance calls, each with the package that has it and what it is called for. Pure. */
+
+export type Tool = { package: string; why: string };
+
+/** A program of the host; `version` as it says it itself, null where it says none. */
+export type FoundTool = { path: string; version: string | null };
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  mount: { package: "util-linux", why: "file systems of jobs, the container engine's storage" },
+  umount: { package: "util-linux", why: "file systems of jobs" },
+  losetup: { package: "util-linux", why: "file systems of jobs" },
+  flock: { package: "util-linux", why: "one supervisor, one install at a time" },
+  "mkfs.ext4": { package: "e2fsprogs", why: "file systems of jobs" },
+  ip: { package: "iproute2", why: "bridges of jobs" },
+  nft: { package: "nftables", why: "the firewall of jobs" },
+  sync: { package: "coreutils", why: "what install.sh makes durable" },
+};
+/** Podman's own helpers come as packages of their own, and its absence shows only with the first job. */
+const PODMAN_TOOLS: Readonly<Record<string, Tool>> = {
+  podman: { package: "podman", why: "containers" },
+  runc: { package: "runc", why: "containers, for Podman" },
+  conmon: { package: "conmon", why: "containers, for Podman" },
+  netavark: { package: "netavark", why: "networks of containers, for Podman" },
+  iptables: { package: "iptables (netavark calls it)", why: "networks of containers, for netavark" },
+};
+const DOCKER_TOOLS: Readonly<Record<string, Tool>> = { docker: { package: "docker.io", why: "containers" } };
+
+/** Every tool that an engine of this kind makes necessary. */
+export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, Tool>> {
+  return { ...TOOLS, ...(engine === "podman" ? PODMAN_TOOLS : DOCKER_TOOLS) };
+}
+
+/** One line for each tool: whose it is, which version, what for. */
+export function describeTools(
+  engine: "podman" | "docker",
+  found: Readonly<Record<string, FoundTool | null>>,
+  runtime: string,
+): string[] {
+  const ours = `node: ours, ${runtime}, for every process of ours`;
+  return [
+    ours,
+    ...Object.entries(toolsFor(engine)).flatMap(([name, { why }]) => {
+      const tool = found[name] ?? null;
+      return tool === null
+        ? []
+        : [`${name}: the host's, ${tool.version ?? "of no version that it says"} (${tool.path}), for ${why}`];
+    }),
+  ];
+}
+
+/** The first number with a dot in what a tool says of itself: `mke2fs 1.47.0 (5-Feb-2023)`, `ip utility, iproute2-6.1.0`. */
+export function versionIn(said: string): string | null {
+  return /\d+\.\d+[\w.+~-]*/.exec(said)?.[0] ?? null;
+}

@@ -1,0 +1,3 @@
+module resontech.local/rt-verify
+
+go 1.26
